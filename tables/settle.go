@@ -31,7 +31,9 @@ func (m *mark) set(line int, text []byte) {
 }
 
 // wordCounts are how often each of a few words is there.
-type wordCounts []struct {
+type wordCounts []wordCount
+
+type wordCount struct {
 	word string
 	n    int
 }
@@ -44,10 +46,7 @@ func (w *wordCounts) add(word string, n int) {
 			return
 		}
 	}
-	*w = append(*w, struct {
-		word string
-		n    int
-	}{word, n})
+	*w = append(*w, wordCount{word, n})
 }
 
 // A tally counts the values of a column that are not what they should be.

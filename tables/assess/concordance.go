@@ -113,26 +113,26 @@ func (f fenwick) below(place int) (sum float64) {
 // Numbers returns the sums, to be replaced by their sums over all sites.
 func (c *Concordance) Numbers() []float64 { return c.numbers[:] }
 
-// Pairs returns the number of pairs.
-func (c *Concordance) Pairs() float64 { return c.numbers[0] / 2 }
+// pairs returns the number of pairs.
+func (c *Concordance) pairs() float64 { return c.numbers[0] / 2 }
 
 // Interval returns c in its interval, by the infinitesimal jackknife's error on the logit; with
 // fewer than 100 pairs it is unknown.
 func (c *Concordance) Interval() Interval {
-	if c.Pairs() < fewestPairs {
+	if c.pairs() < fewestPairs {
 		return unknown()
 	}
 	p := c.numbers[1] / c.numbers[0]
 	if p == 0 || p == 1 {
 		return Interval{p, math.NaN(), math.NaN()}
 	}
-	return logit(p, num.Normal95*c.Error()/(p*(1-p)))
+	return logit(p, num.Normal95*c.deviation()/(p*(1-p)))
 }
 
-// Error returns the standard error of c.
-func (c *Concordance) Error() float64 {
+// deviation returns the standard error of c.
+func (c *Concordance) deviation() float64 {
 	n := c.numbers
 	p := n[1] / n[0]
 	squares := n[2] - float64(2*p*n[3]) + float64(p*p*n[4])
-	return math.Sqrt(max(0, squares)) / c.Pairs()
+	return math.Sqrt(max(0, squares)) / c.pairs()
 }

@@ -1,4 +1,4 @@
-package assess_test
+package assess
 
 import (
 	"encoding/json"
@@ -10,14 +10,13 @@ import (
 	"testing"
 
 	"dsbo/internal/testkit"
-	"dsbo/tables/assess"
 )
 
 // ExampleConcordance is three rows of a site, the last of which was lost sight of.
 func ExampleConcordance() {
-	var c assess.Concordance
+	var c Concordance
 	c.AddSite([]float64{2, 5, -7}, []float64{1.5, -0.3, 0.1}, []float64{1, 1, 1})
-	fmt.Printf("%.0f pairs\n", c.Pairs())
+	fmt.Printf("%.0f pairs\n", c.pairs())
 	// Output: 3 pairs
 }
 
@@ -37,7 +36,7 @@ func TestConcordanceLikeR(t *testing.T) {
 			}
 		}
 		testkit.OK(json.Unmarshal(testkit.Get(os.ReadFile("../../models/testdata/survival_"+name+".json")), &of))
-		var c assess.Concordance
+		var c Concordance
 		for site := range slices.Max(of.Site) + 1 {
 			var times, scores, rows []float64
 			for row, at := range of.Site {
@@ -55,7 +54,7 @@ func TestConcordanceLikeR(t *testing.T) {
 		}
 		want := of.Efron.Concordance
 		got, pairs := c.Interval(), want.Concordant+want.Discordant+want.Tied
-		for _, d := range [][2]float64{{got.Value, want.C}, {c.Error(), want.SE}, {c.Pairs(), pairs}} {
+		for _, d := range [][2]float64{{got.Value, want.C}, {c.deviation(), want.SE}, {c.pairs(), pairs}} {
 			if !(math.Abs(d[0]-d[1]) <= 1e-6*max(1, d[1])) {
 				t.Errorf("%s: %g, want %g", name, d[0], d[1])
 			}
@@ -69,14 +68,14 @@ func TestConcordanceLikeR(t *testing.T) {
 // TestFewestPairs: c is told of 100 pairs on.
 func TestFewestPairs(t *testing.T) {
 	for pairs := 99; pairs <= 100; pairs++ {
-		var c assess.Concordance // one event, and rows that were lost sight of after it
+		var c Concordance // one event, and rows that were lost sight of after it
 		times, scores := []float64{1}, []float64{0.5}
 		for k := range pairs {
 			times, scores = append(times, -2), append(scores, float64(k%2))
 		}
 		c.AddSite(times, scores, slices.Repeat([]float64{1}, pairs+1))
-		if i := c.Interval(); c.Pairs() != float64(pairs) || (i.Value == i.Value) != (pairs == 100) {
-			t.Errorf("%d pairs: %g and %v", pairs, c.Pairs(), i)
+		if i := c.Interval(); c.pairs() != float64(pairs) || (i.Value == i.Value) != (pairs == 100) {
+			t.Errorf("%d pairs: %g and %v", pairs, c.pairs(), i)
 		}
 	}
 }
@@ -84,7 +83,7 @@ func TestFewestPairs(t *testing.T) {
 // TestWholeConcordance: where all pairs are in order, or none is, c has no interval.
 func TestWholeConcordance(t *testing.T) {
 	for _, score := range []float64{0, 1} {
-		var c assess.Concordance
+		var c Concordance
 		times, scores := []float64{1}, []float64{.5}
 		for range 120 {
 			times, scores = append(times, -2), append(scores, score)
@@ -99,7 +98,7 @@ func TestWholeConcordance(t *testing.T) {
 // TestConcordanceRows: rows that stand for several are as many rows, and fewer than 100 pairs tell
 // nothing.
 func TestConcordanceRows(t *testing.T) {
-	var weighted, repeated assess.Concordance
+	var weighted, repeated Concordance
 	r := rand.New(rand.NewPCG(1, 2))
 	var times, scores, rows, allTimes, allScores, ones []float64
 	for range 30 {
@@ -116,10 +115,10 @@ func TestConcordanceRows(t *testing.T) {
 	if a, b := weighted.Interval(), repeated.Interval(); a != b {
 		t.Errorf("weights: %v, repeated: %v", a, b)
 	}
-	var few assess.Concordance
+	var few Concordance
 	few.AddSite(times[:12], scores[:12], ones[:12])
-	if i := few.Interval(); few.Pairs() >= 100 || i.Value == i.Value {
-		t.Errorf("%g pairs: %v", few.Pairs(), i)
+	if i := few.Interval(); few.pairs() >= 100 || i.Value == i.Value {
+		t.Errorf("%g pairs: %v", few.pairs(), i)
 	}
 }
 
@@ -128,7 +127,7 @@ func TestConcordanceRows(t *testing.T) {
 func TestConcordanceHolds(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, slope := range []float64{0, 1} {
-		draw := func(c *assess.Concordance, sites, n int) {
+		draw := func(c *Concordance, sites, n int) {
 			for range sites {
 				times, scores, rows := make([]float64, n), make([]float64, n), make([]float64, n)
 				for i := range times {
@@ -141,12 +140,12 @@ func TestConcordanceHolds(t *testing.T) {
 				c.AddSite(times, scores, rows)
 			}
 		}
-		var many assess.Concordance
+		var many Concordance
 		draw(&many, 3, 20_000)
 		truth, held := many.Interval().Value, 0
 		const draws = 1000
 		for range draws {
-			var c assess.Concordance
+			var c Concordance
 			draw(&c, 3, 40)
 			if i := c.Interval(); i.Low <= truth && truth <= i.High {
 				held++

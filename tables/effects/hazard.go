@@ -42,8 +42,13 @@ func (e *Effects) riskOf(s *rows, weights []float64) (r risk) {
 	}
 	scores := make([]float64, n)
 	kernel.GemmNN(n, 1, p, scores, 1, r.x, p, weights, 1, false)
-	sets, mass, logs := e.riskSets(s, at, slices.Clone(scores))
-	expected, tied := make([]float64, n), make([]float64, n)
+	// of each event's term its mass, and the logarithm of its sum of risks
+	mass, logs, expected, tied := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	sets := &num.RiskSets{Efron: !e.Breslow}
+	num.SortRisks(sets, s.Target, at)
+	sets.SetScores(slices.Clone(scores), at)
+	sets.Fall(logs, nil, nil)
+	sets.TieMeans(mass, at)
 	sets.Rise(expected, mass, logs)
 	sets.TieMeans(tied, logs)
 	for row, t := range s.Target {
@@ -71,18 +76,6 @@ func (e *Effects) riskOf(s *rows, weights []float64) (r risk) {
 		}
 	}
 	return r
-}
-
-// riskSets returns the risk sets of a site's rows of some weights, with the mass of each event's
-// term, and the logarithm of its sum of risks.
-func (e *Effects) riskSets(s *rows, at, scores []float64) (sets *num.RiskSets, mass, logs []float64) {
-	n := s.Rows
-	sets, mass, logs = &num.RiskSets{Efron: !e.Breslow}, make([]float64, n), make([]float64, n)
-	num.SortRisks(sets, s.Target, at)
-	sets.SetScores(scores, at)
-	sets.Fall(logs, nil, nil)
-	sets.TieMeans(mass, at)
-	return sets, mass, logs
 }
 
 // A hazardPoint is a point of the fit of hazards.

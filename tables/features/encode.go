@@ -82,8 +82,8 @@ func (r Recipe) NewEncoder(t *tables.Table) (*Encoder, error) {
 		if other && !allMissing(c, t.Rows()) {
 			return nil, &input.Error{File: t.Name, Column: in.Name,
 				Reason: fmt.Sprintf("the column holds %s; the model was trained with %s",
-					columnSchema{Kind: c.Kind, Unit: c.Unit}.describe(),
-					columnSchema{Kind: in.Kind, Unit: in.Unit}.describe())}
+					describe(c.Kind, c.Unit),
+					describe(in.Kind, in.Unit))}
 		}
 		if r.Missing == NoneMissing {
 			if err := e.refuseMissing(c); err != nil {

@@ -25,10 +25,10 @@ type columnSchema struct {
 }
 
 // describe returns a column's kind of values, for errors.
-func (c columnSchema) describe() string {
-	text := map[tables.Kind]string{tables.Number: "numbers", tables.Word: "words", tables.Time: "times"}[c.Kind]
-	if c.Unit != "" {
-		text += " in " + c.Unit
+func describe(kind tables.Kind, unit string) string {
+	text := string(kind) + "s"
+	if unit != "" {
+		text += " in " + unit
 	}
 	return text
 }
@@ -157,7 +157,7 @@ func (s Sites) mergeSchema(joint *schema, all []schema, i int) error {
 			}
 			has := slices.IndexFunc(all[:i], func(one schema) bool { return one.Columns[k].Kind != "" })
 			return dsbo.ConfigErrorf("column %s holds %s at %s and %s at %s: it must be the same at all sites%s",
-				c.Name, known.describe(), s.label(has), c.describe(), s.label(i), hint)
+				c.Name, describe(known.Kind, known.Unit), s.label(has), describe(c.Kind, c.Unit), s.label(i), hint)
 		}
 	}
 	return nil

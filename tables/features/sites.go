@@ -3,6 +3,7 @@ package features
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"dsbo"
 	"dsbo/network"
@@ -113,13 +114,9 @@ type Options struct {
 }
 
 // columnNames returns the columns that Options name.
-func (o Options) columnNames() (list []string) {
-	for _, name := range []string{o.Target, o.Event, o.Weight, o.SplitColumn} {
-		if name != "" {
-			list = append(list, name)
-		}
-	}
-	return list
+func (o Options) columnNames() []string {
+	return slices.DeleteFunc([]string{o.Target, o.Event, o.Weight, o.SplitColumn},
+		func(name string) bool { return name == "" })
 }
 
 // leastNamed is the number of training rows of a site that a word must be in for the site to name

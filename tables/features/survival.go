@@ -52,7 +52,7 @@ func chooseSurvival(p *preparation) error {
 	p.recipe.Target.Event, p.recipe.Target.EventWord = p.Event, p.EventWord
 	if kind := p.schema.Columns[p.columnIndex(p.Target)].Kind; kind != tables.Number {
 		return dsbo.ConfigErrorf("column %s, the target, must have durations until events as numbers; it has %s",
-			p.Target, columnSchema{Kind: kind}.describe())
+			p.Target, describe(kind, ""))
 	}
 	for _, i := range p.localSites() {
 		time, event := p.column(i, p.Target), p.column(i, p.Event)

@@ -71,7 +71,11 @@ func (l Layer) check(in int) error {
 
 // checkRecipe returns an error for the first part of a recipe that no prediction could follow.
 func checkRecipe(r features.Recipe) error {
-	if err := checkDistinct("columns", len(r.Inputs), func(i int) string { return r.Inputs[i].Name }); err != nil {
+	var names []string
+	for _, in := range r.Inputs {
+		names = append(names, in.Name)
+	}
+	if err := checkDistinct("columns", names); err != nil {
 		return err
 	}
 	for _, in := range r.Inputs {
@@ -88,7 +92,7 @@ func checkRecipe(r features.Recipe) error {
 	case t.Kind == features.Class && len(t.Classes) < 2:
 		return fmt.Errorf("there must be at least 2 classes; there are %d", len(t.Classes))
 	case t.Kind == features.Class:
-		return checkDistinct("classes", len(t.Classes), func(i int) string { return t.Classes[i] })
+		return checkDistinct("classes", t.Classes)
 	case t.Kind == features.Value:
 		return checkScale(t.Mean, t.Deviation)
 	case t.Kind == features.Survival && t.Event == "":
@@ -108,7 +112,7 @@ func checkInput(in features.Input) error {
 		if _, _, count := in.Layout(); count == 0 {
 			return fmt.Errorf("it must have at least one feature")
 		}
-		return checkDistinct("words", len(in.Words), func(i int) string { return in.Words[i] })
+		return checkDistinct("words", in.Words)
 	case tables.Time:
 		if !slices.Contains([]string{"day", "s", "ms", "us", "ns"}, in.Unit) {
 			return fmt.Errorf("a time's unit must be day, s, ms, us or ns; it is %q", in.Unit)
@@ -158,14 +162,14 @@ func checkScale(mean, deviation float64) error {
 	return nil
 }
 
-// checkDistinct returns an error if some of n names are empty, not UTF-8, or alike.
-func checkDistinct(what string, n int, name func(i int) string) error {
-	seen := make(map[string]bool, n)
-	for i := range n {
-		if s := name(i); s == "" || !utf8.ValidString(s) || seen[s] {
-			return fmt.Errorf("names of %s must differ, not be empty, and be UTF-8; there is %q", what, s)
+// checkDistinct returns an error if some names are empty, not UTF-8, or alike.
+func checkDistinct(what string, names []string) error {
+	seen := map[string]bool{"": true}
+	for _, name := range names {
+		if !utf8.ValidString(name) || seen[name] {
+			return fmt.Errorf("names of %s must differ, not be empty, and be UTF-8; there is %q", what, name)
 		}
-		seen[name(i)] = true
+		seen[name] = true
 	}
 	return nil
 }

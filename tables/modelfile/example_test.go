@@ -33,7 +33,7 @@ func Example() {
 		return
 	}
 	defer os.RemoveAll(folder)
-	if err := m.Write(runs.Folder(folder)); err != nil {
+	if err := m.Write(runs.Folder(folder), ""); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -42,13 +42,10 @@ type weightsFile struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Write writes the model's three files to a folder, each of them complete or not at all, model.json
-// last. The files of weights and graph have the same bytes for the same model and program, whenever
+// Write writes the model's three files to a folder, with a prefix before their names, each of them
+// complete or not at all, model.json last. The files of weights and graph have the same bytes for the same model and program, whenever
 // it was made.
-func (m *Model) Write(folder runs.Folder) error { return m.WriteAs(folder, "") }
-
-// WriteAs is Write, with something before the names of the files.
-func (m *Model) WriteAs(folder runs.Folder, prefix string) error {
+func (m *Model) Write(folder runs.Folder, prefix string) error {
 	recipe, err := json.Marshal(m.recipe)
 	if err != nil {
 		return err

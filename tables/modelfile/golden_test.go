@@ -33,10 +33,10 @@ func goldenModel() *modelfile.Model {
 func TestGolden(t *testing.T) {
 	if os.Getenv("DSBO_GOLDEN") == "write" {
 		testkit.OK(os.MkdirAll(golden, 0o755))
-		testkit.OK(goldenModel().Write(golden))
+		testkit.OK(goldenModel().Write(golden, ""))
 	}
 	folder := t.TempDir()
-	testkit.OK(goldenModel().Write(runs.Folder(folder)))
+	testkit.OK(goldenModel().Write(runs.Folder(folder), ""))
 	for _, name := range []string{runs.ModelFile, runs.WeightsFile, runs.ONNXFile} {
 		got, want := testkit.Get(os.ReadFile(filepath.Join(folder, name))),
 			testkit.Get(os.ReadFile(filepath.Join(golden, name)))

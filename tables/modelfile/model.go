@@ -51,6 +51,8 @@
 package modelfile
 
 import (
+	"slices"
+
 	"dsbo"
 	"dsbo/models"
 	"dsbo/tables/features"
@@ -96,9 +98,9 @@ func New(r features.Recipe, m models.Layered, y []float64, o Origin) (*Model, er
 			return nil, dsbo.ShapeErrorf("y must have the weights of layer %d, up to number %d; it has %d", i,
 				end, len(y))
 		}
-		layer := Layer{In: l.In, Out: l.Out, Unit: l.Unit, Weights: append([]float64{}, y[l.Offset:][:l.Out*l.In]...)}
+		layer := Layer{In: l.In, Out: l.Out, Unit: l.Unit, Weights: slices.Clone(y[l.Offset:][:l.Out*l.In])}
 		if l.Bias {
-			layer.Bias = append([]float64{}, y[l.Offset+l.Out*l.In:][:l.Out]...)
+			layer.Bias = slices.Clone(y[l.Offset+l.Out*l.In:][:l.Out])
 		}
 		made.Layers = append(made.Layers, layer)
 	}

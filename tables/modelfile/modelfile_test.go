@@ -103,7 +103,7 @@ func TestFilesAgree(t *testing.T) {
 				t.Run(fmt.Sprintf("%s/%v/%v", target.Kind, hidden, relu), func(t *testing.T) {
 					m := model(r, target, hidden, relu)
 					folder := runs.Folder(t.TempDir())
-					testkit.OK(m.Write(folder))
+					testkit.OK(m.Write(folder, ""))
 					agree(t, folder, predictions(m, data), data)
 				})
 			}
@@ -188,7 +188,7 @@ func TestRefused(t *testing.T) {
 			if strings.HasPrefix(c.name, "sparse") {
 				m = sparse
 			}
-			testkit.OK(m.Write(folder))
+			testkit.OK(m.Write(folder, ""))
 			if c.old == "" {
 				testkit.OK(os.Remove(folder.Path(c.file)))
 			} else {

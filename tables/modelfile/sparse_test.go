@@ -30,7 +30,7 @@ func sparseRows() *tables.Table {
 func TestSparseFilesAgree(t *testing.T) {
 	m := modelOf(rand.New(rand.NewPCG(8, 8)), sparseRecipe(), nil, false)
 	data, folder := sparseRows(), runs.Folder(t.TempDir())
-	testkit.OK(m.Write(folder))
+	testkit.OK(m.Write(folder, ""))
 	want := predictions(m, data)
 	agree(t, folder, want, data)
 	dense := features.Recipe{Target: classes}

@@ -53,7 +53,7 @@ func TestUnclean(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	m := modelOf(r, uncleanRecipe, []int{4}, false)
 	folder := runs.Folder(t.TempDir())
-	testkit.OK(m.Write(folder))
+	testkit.OK(m.Write(folder, ""))
 	records, raw := make([][]string, rows+1), map[string]matrix{}
 	for _, in := range uncleanRecipe.Inputs {
 		cells := uncleanCells(r, in, rows)
@@ -91,7 +91,7 @@ func TestSurvivalGraph(t *testing.T) {
 	b := survival.Baseline{Edges: []float64{0, 2, 5, 9}, Cumulative: []float64{0, .1, .4, .4}}
 	m.Baseline = &b
 	folder := runs.Folder(t.TempDir())
-	testkit.OK(m.Write(folder))
+	testkit.OK(m.Write(folder, ""))
 	want := predictions(m, testkit.Get(tables.New("new.csv", tables.NumberColumn("at", []float32{-1, 3, 4.5}))))
 	times := []float64{0, .5, 2, 4, 9}
 	for _, hazard := range want.Values {

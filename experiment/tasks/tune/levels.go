@@ -96,7 +96,7 @@ func writeModels(own map[int]*modelfile.Model, all *modelfile.Model, folder runs
 	for _, i := range slices.Sorted(maps.Keys(own)) {
 		prefix, text := fmt.Sprintf("%s%d.", runs.OwnPrefix, i), levelText(i, all.Recipe().Target,
 			own[i].Layers[0].Bias, all.Layers[0].Bias, slopeTexts(own[i], all)...)
-		err := own[i].WriteAs(folder, prefix)
+		err := own[i].Write(folder, prefix)
 		if err == nil {
 			err = folder.WriteFile(prefix+runs.LevelFile, []byte(text+"\n"))
 		}
@@ -104,7 +104,7 @@ func writeModels(own map[int]*modelfile.Model, all *modelfile.Model, folder runs
 			return err
 		}
 	}
-	return all.Write(folder)
+	return all.Write(folder, "")
 }
 
 // levelText describes the difference of site i's level from the mean of all sites: for classes as
