@@ -95,7 +95,7 @@ func commonClasses(c *tables.Column, rows int, count func(row int) float64) []st
 
 // sortClasses sorts classes, words by the alphabet and numbers by size.
 func sortClasses(p *preparation, all []string) {
-	words := p.schema.Columns[p.columnIndex(p.Target)].Kind == tables.Word
+	words := p.targetKind() == tables.Word
 	slices.SortFunc(all, func(a, b string) int {
 		if words {
 			return cmp.Compare(a, b)
@@ -156,7 +156,7 @@ func settleRare(p *preparation, named []string, rare [2]int) ([]string, error) {
 		return append(named, rareClass), nil
 	}
 	hint := ""
-	if p.schema.Columns[p.columnIndex(p.Target)].Kind != tables.Word {
+	if p.targetKind() != tables.Word {
 		hint = "; -task regression or count takes it as a number"
 	}
 	return nil, dsbo.ConfigErrorf("column %s, the target, must have each class in %d rows of some site "+
@@ -201,7 +201,7 @@ const fewestDoubted = 3
 // noteDoubt notes that numbers are taken as classes, where they may be something else.
 func noteDoubt(p *preparation) {
 	n := len(p.recipe.Target.Classes)
-	if p.Kind == "" && n >= fewestDoubted && p.schema.Columns[p.columnIndex(p.Target)].Kind == tables.Number {
+	if p.Kind == "" && n >= fewestDoubted && p.targetKind() == tables.Number {
 		p.note("column %s, the target, holds whole numbers, which are taken for %d classes: -task regression takes "+
 			"them as a score, -task count as a count, and -task classification settles it", p.Target, n)
 	}

@@ -11,20 +11,18 @@ import (
 )
 
 // encode makes the examples of the sites that are here.
-func (p *preparation) encode() (data.Task, error) {
-	t := data.Task{Shards: make([]data.Shard, len(p.Tables)), Features: len(p.recipe.Features()),
+func (p *preparation) encode() (err error) {
+	p.made.Data = data.Task{Shards: make([]data.Shard, len(p.Tables)), Features: len(p.recipe.Features()),
 		Classes: len(p.recipe.Target.Classes)}
 	if p.recipe.Target.Kind == Survival {
-		t.Counted = "event"
+		p.made.Data.Counted = "event"
 	}
 	for _, i := range p.localSites() {
-		shard, err := p.encodeSite(i)
-		if err != nil {
-			return t, err
+		if p.made.Data.Shards[i], err = p.encodeSite(i); err != nil {
+			return err
 		}
-		t.Shards[i] = shard
 	}
-	return t, nil
+	return nil
 }
 
 // encodeSite makes the examples of site i. Its table is empty then.
@@ -79,7 +77,7 @@ func (p *preparation) encodeSite(i int) (made data.Shard, err error) {
 			}
 		}
 	}
-	if p.together[i], err = weightTable(p, i, training, validation, testing); err != nil {
+	if p.made.Together[i], err = weightTable(p, i, training, validation, testing); err != nil {
 		return made, err
 	}
 	if p.folds > 0 {

@@ -40,7 +40,8 @@ func Fold(sets []set, count int, classes []int32, rows func(row int) float64, si
 
 // ChooseWords sets the words of an input, of training rows and with a bound of rare ones.
 func ChooseWords(in *Input, rows, rare int, names []string, missing float64, counts []float64) {
-	p := &preparation{Options: Options{Rare: rare}, rows: [sets]float64{float64(rows), 0, 0}}
+	p := newPreparation(Sites{}, Options{Rare: rare})
+	p.rows[training] = float64(rows)
 	p.chooseWords(in, names, missing, counts)
 }
 
@@ -59,7 +60,8 @@ type Measured struct {
 
 // SetMoments sets what an input is encoded by.
 func SetMoments(in *Input, m Measured) error {
-	p := &preparation{schema: schema{Columns: []columnSchema{{Name: "age"}}}}
+	p := newPreparation(Sites{}, Options{})
+	p.schema.Columns = []columnSchema{{Name: "age"}}
 	return p.setMoments(in, measure{rows: m.Rows, missing: m.Missing, scale: m.Scale, mean: m.Mean, step: m.Step,
 		deviation: m.Deviation, constant: m.Constant})
 }

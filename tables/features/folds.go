@@ -78,7 +78,7 @@ func shuffledRows(n int, classes []int32, seed, stream uint64, site int) []int {
 // crossValidate returns training and validation examples of site i, over the same numbers, with the
 // weights of folds.
 func (p *preparation) crossValidate(i int, all data.Examples) (train, val data.Examples, err error) {
-	p.unfolded[i] = all.Weight
+	p.made.Weights[i] = all.Weight
 	train, val = all, all
 	train.Weight, val.Weight, err = models.FoldWeights(p.parts[i].folds, p.folds, all.Weight)
 	if by := perEvent(p, training); by != 1 && err == nil {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 
 	"dsbo"
-	"dsbo/ad"
 )
 
 // PrepareBy makes the examples of the sites of this process by a recipe that is known, such as the
@@ -16,8 +15,8 @@ func PrepareBy(s Sites, r Recipe, o Options) (*Prepared, error) {
 		return nil, dsbo.ConfigErrorf(
 			"rows must have no weights, and classes none of their own, where a recipe is followed")
 	}
-	p := &preparation{Sites: s, Options: o, recipe: r, parts: make([]partition, len(s.Tables)), plain: true,
-		together: make([]*ad.Table, len(s.Tables))}
+	p := newPreparation(s, o)
+	p.made.Recipe, p.plain = r, true
 	for _, i := range p.localSites() {
 		p.schema = newSchema(s.Tables[i], o.Target)
 		for _, name := range o.columnNames() {
@@ -33,9 +32,6 @@ func PrepareBy(s Sites, r Recipe, o Options) (*Prepared, error) {
 	if err := cmp.Or(refuseEmpty(p), askRows(p)); err != nil {
 		return nil, err
 	}
-	task, err := p.encode()
-	if err != nil {
-		return nil, err
-	}
-	return &Prepared{Recipe: r, Data: task}, nil
+	err := p.encode()
+	return &Prepared{Recipe: r, Data: p.made.Data}, err
 }

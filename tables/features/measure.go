@@ -43,12 +43,12 @@ func measureNumbers(p *preparation) error {
 		m, measured := found[p.places[k]]
 		switch {
 		case measured:
-			p.missing[k] = m.missing
+			p.made.Missing[k] = m.missing
 			if err := p.setMoments(in, *m); err != nil {
 				return err
 			}
 		case in.Kind != tables.Word: // dropped, as all are missing
-			p.missing[k] = p.rows[training]
+			p.made.Missing[k] = p.rows[training]
 		}
 	}
 	if m := found[target]; m != nil {

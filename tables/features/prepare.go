@@ -59,8 +59,7 @@ type Prepared struct {
 // is there twice. The tables cannot be used afterwards. Errors about a site's table match
 // dsbo.ErrConfig and name the site and the column.
 func Prepare(s Sites, o Options) (*Prepared, error) {
-	p := &preparation{Sites: s, Options: o, parts: make([]partition, len(s.Tables)),
-		unfolded: make([]*ad.Table, len(s.Tables)), together: make([]*ad.Table, len(s.Tables))}
+	p := newPreparation(s, o)
 	for _, step := range []func(*preparation) error{checkWeights, compareSchemas, scaleWeights, chooseTarget,
 		nameClasses, splitAll, dealFolds, refuseEmpty, askRows, countEvents, nameWords, countRows, measureNumbers,
 		measureSparse, sumWeights} {
@@ -70,61 +69,55 @@ func Prepare(s Sites, o Options) (*Prepared, error) {
 	}
 	if len(p.recipe.Features()) == 0 {
 		return nil, dsbo.ConfigErrorf("no column is left that could be a feature: %s",
-			strings.Join(p.notes, "; "))
+			strings.Join(p.made.Notes, "; "))
 	}
 	if err := p.recipe.checkNames(); err != nil {
 		return nil, err
 	}
-	task, err := p.encode()
-	if err != nil {
+	if err := p.encode(); err != nil {
 		return nil, err
 	}
 	if p.folds > 0 {
 		p.rows[validation] = p.rows[training]
 	}
-	made := &Prepared{Recipe: p.recipe, Data: task, Whole: p.whole, Folds: p.folds, Weights: p.unfolded,
-		Together: p.together, Missing: p.missing, Classes: p.classes, Events: p.events, Times: p.times, Notes: p.notes,
-		OfSites: p.ofSites, OwnRows: p.ownRows, Odd: p.odd}
 	for k, rows := range p.rows {
-		made.Rows[k] = int(math.Round(rows))
+		p.made.Rows[k] = int(math.Round(rows))
 	}
-	return made, nil
+	p.made.Folds = p.folds
+	return p.made, nil
 }
 
 // A preparation is one call of Prepare.
 type preparation struct {
 	Sites
 	Options
-	schema   schema      // that all sites agree on
-	recipe   Recipe      // under way
-	places   []int       // columns of the recipe's inputs
-	parts    []partition // of the sites that are here
-	notes    []string    // a sentence each
-	folds    int         // 0: no cross-validation
-	unfolded []*ad.Table // weights of the training rows of each site without folds
-	together []*ad.Table // weights of the rows of each site, of all kinds
+	made   *Prepared   // under way
+	recipe *Recipe     // its
+	schema schema      // that all sites agree on
+	places []int       // columns of the recipe's inputs
+	parts  []partition // of the sites that are here
+	folds  int         // 0: no cross-validation
 
-	ofSites [][sets]int   // see Prepared
-	ownRows []float64     // see Prepared
-	odd     []string      // see Prepared
 	rows    [sets]float64 // of all sites, by their weights
-	events  [sets]float64 // of all sites, where targets are times
-	times   [][]float64   // of the sites, see [Prepared.Times]
 	names   [][]string    // of each input of words, those that a site has named
-	classes []float64     // training rows of each class
-	missing []float64     // training rows without a value of each input
 	total   [sets]float64 // sum of the weights of all rows
 	scale   float64       // of the weights of the files
-	whole   bool          // whether these are whole numbers, and scale is 1
 	balance []float64     // factor of the weight of each class; nil: 1
 	// whether the recipe is known: rows have no weights, and their sets do not follow from
 	// their classes
 	plain bool
 }
 
+// newPreparation returns one of which nothing is made.
+func newPreparation(s Sites, o Options) *preparation {
+	n := len(s.Tables)
+	made := &Prepared{Weights: make([]*ad.Table, n), Together: make([]*ad.Table, n)}
+	return &preparation{Sites: s, Options: o, made: made, recipe: &made.Recipe, parts: make([]partition, n)}
+}
+
 // note adds a sentence to the notes.
 func (p *preparation) note(format string, args ...any) {
-	p.notes = append(p.notes, fmt.Sprintf(format, args...))
+	p.made.Notes = append(p.made.Notes, fmt.Sprintf(format, args...))
 }
 
 // compareSchemas compares the sites' schemas and lists the inputs.
@@ -160,8 +153,8 @@ func compareSchemas(p *preparation) (err error) {
 	for _, i := range p.localSites() {
 		local = append(local, p.Tables[i])
 	}
-	p.odd = notesOf(local)
-	p.notes = append(p.notes, p.odd...)
+	p.made.Odd = notesOf(local)
+	p.made.Notes = append(p.made.Notes, p.made.Odd...)
 	if p.schema.Sparse > 0 && len(p.recipe.Inputs) > 0 {
 		return dsbo.ConfigErrorf(
 			"a table with sparse columns must have no others to learn from; %s has column %s (-drop leaves it out)",
@@ -206,6 +199,9 @@ func (p *preparation) refuseMissing() error {
 func (p *preparation) columnIndex(name string) int {
 	return slices.IndexFunc(p.schema.Columns, func(c columnSchema) bool { return c.Name == name })
 }
+
+// targetKind returns the kind of the target's column.
+func (p *preparation) targetKind() tables.Kind { return p.schema.Columns[p.columnIndex(p.Target)].Kind }
 
 // column returns the column of that name of site i.
 func (p *preparation) column(i int, name string) *tables.Column {

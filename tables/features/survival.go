@@ -50,7 +50,7 @@ func (t Target) failure(time, event *tables.Column, row int) (column, why string
 // chooseSurvival checks the times and events of the rows that are here.
 func chooseSurvival(p *preparation) error {
 	p.recipe.Target.Event, p.recipe.Target.EventWord = p.Event, p.EventWord
-	if kind := p.schema.Columns[p.columnIndex(p.Target)].Kind; kind != tables.Number {
+	if kind := p.targetKind(); kind != tables.Number {
 		return dsbo.ConfigErrorf("column %s, the target, must have durations until events as numbers; it has %s",
 			p.Target, describe(kind, ""))
 	}
@@ -100,21 +100,21 @@ func countEvents(p *preparation) error {
 	if err != nil {
 		return err
 	}
-	copy(p.events[:], sum)
+	copy(p.made.Events[:], sum)
 	if without := int(sum[2*sets]); without > 0 {
 		p.note("sites without an event, %d of %d, tell of the features alone", without,
 			cmp.Or(p.Start, len(p.Tables)))
 	}
-	if p.events[training] < fewestEvents {
+	if p.made.Events[training] < fewestEvents {
 		return dsbo.ConfigErrorf("there must be %d events at least among the rows of all sites that train the model; "+
 			"there are fewer", fewestEvents)
 	}
-	if p.folds > 0 && p.events[training] < fewestSettled {
+	if p.folds > 0 && p.made.Events[training] < fewestSettled {
 		p.note("with fewer than %d events the cross-fitted loss is optimistic, as the best of those of several λ",
 			fewestSettled)
 	}
 	for _, set := range []set{validation, testing} {
-		if sum[sets+set] > 0 && p.events[set] < fewestJudged {
+		if sum[sets+set] > 0 && p.made.Events[set] < fewestJudged {
 			return dsbo.ConfigErrorf("there must be %d events at least among the %s rows of all sites; there are "+
 				"fewer (-split has other shares)", fewestJudged, setNames[set])
 		}
@@ -125,8 +125,8 @@ func countEvents(p *preparation) error {
 // eventTargets returns the times of site i as ranks from 1 on, which keep their order in float32,
 // negative where there was no event. It keeps the times in the order of the examples.
 func eventTargets(p *preparation, i int) (*ad.Table, error) {
-	if p.times == nil {
-		p.times = make([][]float64, len(p.Tables))
+	if p.made.Times == nil {
+		p.made.Times = make([][]float64, len(p.Tables))
 	}
 	events, c := eventCodes(p, i), p.column(i, p.Target)
 	times, ranks := make([]float64, len(events)), make([]float32, len(events))
@@ -142,7 +142,7 @@ func eventTargets(p *preparation, i int) (*ad.Table, error) {
 	for of := range set(sets) {
 		for row, set := range p.parts[i].of {
 			if set == of {
-				p.times[i] = append(p.times[i], times[row])
+				p.made.Times[i] = append(p.made.Times[i], times[row])
 			}
 		}
 	}
@@ -155,7 +155,7 @@ func perEvent(p *preparation, s set) float64 {
 	if p.recipe.Target.Kind != Survival {
 		return 1
 	}
-	return p.rows[s] / p.events[s]
+	return p.rows[s] / p.made.Events[s]
 }
 
 // setEvents makes an example count as its events in reported losses, and as its rows in risk sets.

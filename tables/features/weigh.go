@@ -104,7 +104,7 @@ const mostCounted = 1 << 50
 // whole, else (Σ w)/(Σ w²), after which they sum to the number of equally weighted rows with the
 // same information.
 func scaleWeights(p *preparation) error {
-	p.scale, p.whole = 1, true
+	p.scale, p.made.Whole = 1, true
 	if p.Weight == "" {
 		return nil
 	}
@@ -128,7 +128,7 @@ func scaleWeights(p *preparation) error {
 			part[1] += float64(w * w)
 		}
 	})
-	if p.whole = found[2] == 0 && sums[0]*unit <= mostCounted; !p.whole {
+	if p.made.Whole = found[2] == 0 && sums[0]*unit <= mostCounted; !p.made.Whole {
 		p.scale = sums[0] / sums[1] / unit
 	}
 	return err
@@ -150,7 +150,7 @@ func (p *preparation) countOf(i int) func(row int) float64 {
 // namedBy returns as how many rows a row of site i counts where a site names its words and classes:
 // of weights that do not count rows, as one.
 func (p *preparation) namedBy(i, row int) float64 {
-	if !p.whole {
+	if !p.made.Whole {
 		return 1
 	}
 	return p.rowsOf(i, row)

@@ -91,16 +91,16 @@ func countRows(p *preparation) error {
 		return err
 	}
 	copy(p.rows[:], sum)
-	p.classes = sum[sets:][:len(p.recipe.Target.Classes)]
+	p.made.Classes = sum[sets:][:len(p.recipe.Target.Classes)]
 	for k, class := range p.recipe.Target.Classes {
-		if p.classes[k] == 0 {
+		if p.made.Classes[k] == 0 {
 			p.note("class %s has no training row", class)
 		}
 	}
-	rest := sum[sets+len(p.classes):]
-	p.missing = make([]float64, len(p.recipe.Inputs))
+	rest := sum[sets+len(p.made.Classes):]
+	p.made.Missing = make([]float64, len(p.recipe.Inputs))
 	for j, k := range p.words() {
-		p.missing[k] = rest[0]
+		p.made.Missing[k] = rest[0]
 		p.chooseWords(&p.recipe.Inputs[k], p.names[j], rest[0], rest[1:][:len(p.names[j])])
 		rest = rest[1+len(p.names[j]):]
 	}
@@ -110,7 +110,7 @@ func countRows(p *preparation) error {
 // countSites has all sites know the rows of each, and finds how many of each class the only one
 // here has.
 func countSites(p *preparation) (err error) {
-	p.ofSites, err = exchange(p.Sites, "rows", func(i int) (rows [sets]int) {
+	p.made.OfSites, err = exchange(p.Sites, "rows", func(i int) (rows [sets]int) {
 		var of [sets]float64
 		for row, k := range p.parts[i].of {
 			of[k] += p.rowsOf(i, row)
@@ -126,7 +126,7 @@ func countSites(p *preparation) (err error) {
 	}
 	own := make([]float64, sets+classes+namedWords(p.names))
 	err = p.countSite(here[0], own)
-	p.ownRows = own[sets:][:classes]
+	p.made.OwnRows = own[sets:][:classes]
 	return err
 }
 
