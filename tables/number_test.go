@@ -55,6 +55,37 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
+// TestGroups: groups have three digits but for the first, which has one to three and no leading 0,
+// and one sign between them; an amount in parentheses is below 0.
+func TestGroups(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		text, mark string
+		decimal    byte
+		want       float64 // NaN: text
+	}{
+		{"1,234", "", '.', 1234}, {"-1,234", "", '.', -1234}, {"+999,999.5", "", '.', 999999.5}, {"1,000", "", ',', 1},
+		{"12.345.678,9", "", ',', 12345678.9}, {"1,23", "", '.', nan}, {"1234,567", "", '.', nan},
+		{"1,2345", "", '.', nan},
+		{"1,23,456", "", '.', nan}, {"1,2345,678", "", '.', nan}, {",234", "", '.', nan}, {"1,234,5", "", '.', nan},
+		{"1,234'567", "", '.', nan}, {"1,-234", "", '.', nan}, {"0,125", "", '.', nan}, {"-0,125", "", '.', nan},
+		{"1,234,", "", '.', nan}, {"9 900", "", '.', 9900}, {"1;234", "", '.', nan}, {"1,2:4", "", '.', nan},
+		{"−1,234", "", '.', -1234}, {"−", "", '.', nan}, {"−-5", "", '.', nan}, {"−+5", "", '.', nan},
+		{"($5)", "$", '.', -5}, {"(5 $)", "$", '.', -5}, {"($5", "$", '.', nan}, {"$5)", "$", '.', nan},
+		{"()", "$", '.', nan},
+		{"-$1,234.5", "$", '.', -1234.5}, {"$-5", "$", '.', -5}, {"5 €", "$", '.', nan},
+		{"1.234,5 €", "€", ',', 1234.5},
+	} {
+		v, f := groupedNumber([]byte(c.text), c.decimal)
+		if c.mark != "" {
+			v, f = markedNumber([]byte(c.text), c.mark, c.decimal)
+		}
+		if (f == numberForm) != (c.want == c.want) || f == numberForm && v != c.want {
+			t.Errorf("%q with the decimal %q: %g of form %d, want %g", c.text, c.decimal, v, f, c.want)
+		}
+	}
+}
+
 func FuzzNumber(f *testing.F) {
 	for _, seed := range []string{"1", "-2.5", "1e10", "0.1000000000000000055", "16777217",
 		"1.00000005960464477539", "x"} {

@@ -205,6 +205,8 @@ func TestRead(t *testing.T) {
 		{"no groups behind 0", "a,b\n\"0,125\",x\n\"1,500\",y\n", Options{}, "a number: 0.125 1.5; b word: x y"},
 		{"LIBSVM", "+1 1:0.5 3:2 # a remark\n\n-1\n1 2:-1e-1 4:0\n", Options{},
 			"label number: 1 -1 1; 4 [0 2 2 3] [0 2 1] [0.5 2 -0.1]"},
+		{"the largest index of LIBSVM", "1 134217728:1\n", Options{},
+			"label number: 1; 134217728 [0 1] [134217727] [1]"},
 		{"LIBSVM without labels", "1 1:0.5\n", Options{Drop: []string{"label"}}, "1 [0 1] [0] [0.5]"},
 		{"NPY", npyFile("<f8", "False", "(2, 2)", 1, 2, 3, math.NaN()), Options{}, "1 number: 1 3; 2 number: 2 ."},
 		{"NPY in Fortran order", npyFile("<f8", "True", "(2, 2)", 1, 2, 3, 4), Options{Drop: []string{"1"}},

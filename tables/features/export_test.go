@@ -8,12 +8,9 @@ import (
 
 // The functions of values behind the rules, for tests, which are in a package of their own: this
 // one has a constant named testing.
-var (
-	CommonClasses = func(c *tables.Column, rows int) []string { return commonClasses(c, rows, alike) }
-	SplitRows     = func(n int, classes []int32, shares Shares) (of []set, err error) {
-		return SplitCounted(n, classes, alike, shares)
-	}
-)
+var SplitRows = func(n int, classes []int32, shares Shares) (of []set, err error) {
+	return SplitCounted(n, classes, alike, shares)
+}
 
 // SplitCounted divides rows, each of which stands for some, by shares.
 func SplitCounted(n int, classes []int32, rows func(row int) float64, shares Shares) (of []set, err error) {

@@ -121,47 +121,29 @@ func TestFoldsAreDealt(t *testing.T) {
 	}
 }
 
-// TestSplitOfCountedRows: where rows stand for several, each set has its share of all that they
-// stand for, to the largest of them.
-func TestSplitOfCountedRows(t *testing.T) {
+// TestCountedRows: where rows stand for several, each set has its share of all that they stand for,
+// and folds differ, by the largest of them at most.
+func TestCountedRows(t *testing.T) {
+	const rows, folds = 120, 5
 	count := func(row int) float64 { return []float64{1, 1, 12}[row%3] }
-	of, err := features.SplitCounted(120, nil, count, features.DefaultShares)
+	of, err := features.SplitCounted(rows, nil, count, features.DefaultShares)
 	testkit.OK(err)
-	have := make([]float64, 3)
+	have, dealt := make([]float64, 3), make([]float64, folds)
 	for row, k := range of {
 		have[k] += count(row)
+		of[row] = 0
+	}
+	_, fold := features.Fold(of, folds, nil, count, 0) // all rows train
+	for row, k := range fold {
+		dealt[k] += count(row)
 	}
 	for k, share := range features.DefaultShares {
 		if want := share * 40 * 14; !(math.Abs(have[k]-want) <= 12) {
 			t.Errorf("set %d has %g rows, want %g", k, have[k], want)
 		}
 	}
-}
-
-// TestFoldsOfCountedRows: where rows stand for several, folds differ by the largest at most, though
-// some have fewer rows of the table.
-func TestFoldsOfCountedRows(t *testing.T) {
-	const rows, folds = 60, 5
-	before, err := features.SplitRows(rows, nil, features.Shares{0.5, 0.5})
-	testkit.OK(err)
-	count := func(row int) float64 { return []float64{1, 1, 12}[row%3] }
-	_, of := features.Fold(before, folds, nil, count, 0)
-	have := make([]float64, folds)
-	for row, k := range of { // all rows train
-		have[k] += count(row)
-	}
-	if len(of) != rows || slices.Max(have)-slices.Min(have) > 12 {
-		t.Errorf("%d rows are in folds of %v", len(of), have)
-	}
-}
-
-// TestNamed: a site names what 5 of its rows have, and no rarer word.
-func TestNamed(t *testing.T) {
-	words := slices.Concat(slices.Repeat([]string{"four"}, 4), slices.Repeat([]string{"five"}, 5),
-		slices.Repeat([]string{"six"}, 6))
-	got := features.CommonClasses(tables.WordColumn("state", words), len(words))
-	if !slices.Equal(got, []string{"five", "six"}) {
-		t.Errorf("classes %q are named", got)
+	if len(fold) != rows || slices.Max(dealt)-slices.Min(dealt) > 12 {
+		t.Errorf("%d rows are in folds of %v", len(fold), dealt)
 	}
 }
 
