@@ -31,4 +31,17 @@ func TestNotes(t *testing.T) {
 			t.Errorf("%q: notes %q, want %q", file, got, want)
 		}
 	}
+	type texts struct {
+		A, B string
+		C    bool
+	}
+	file := parquetFile([]texts{{"1", "x", true}, {"2,5", "y", true}, {"3%", "", false}})
+	want := []string{
+		"column A is taken for words; 2 of its 3 values could be a number in which a comma is the decimal sign"}
+	if got := testkit.Get(read(file, Options{})).Notes; !slices.Equal(got, want) {
+		t.Errorf("Parquet: notes %q, want %q", got, want)
+	}
+	if got := testkit.Get(read(file, Options{Kinds: map[string]Kind{"A": Word}})).Notes; got != nil {
+		t.Errorf("words that are asked for: notes %q", got)
+	}
 }

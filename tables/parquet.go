@@ -65,15 +65,18 @@ func (parquetFormat) Read(in *input.File, o Options) (t *Table, err error) {
 		if err != nil {
 			return nil, in.Fail(0, field.Name(), "%v", err)
 		}
-		t.Columns = append(t.Columns, c)
+		if t.Columns = append(t.Columns, c); c.Kind == Word && o.Kinds[c.Name] == "" {
+			t.Notes = append(t.Notes, c.wordNotes(c.bestReading(readings, '.'))...)
+		}
 	}
 	if t.rows = t.Columns[0].rows(); int64(t.rows) != p.NumRows() {
 		return nil, in.Fail(0, "", "damaged Parquet data: %d rows, %d announced", t.rows, p.NumRows())
 	}
-	if t, err = New(t.Name, t.Columns...); err == nil {
-		t.Bad = bad
+	made, err := New(t.Name, t.Columns...)
+	if err == nil {
+		made.Bad, made.Notes = bad, t.Notes
 	}
-	return t, err
+	return made, err
 }
 
 // readParquet reads a column.

@@ -146,19 +146,7 @@ func (r *reading) reverses(other *reading) bool {
 // of its values can be read so.
 func (p *pass) decideWords(j int) (*reading, error) {
 	c, made, overflow := &p.columns[j], p.made[j], p.tallies[j].overflow
-	counts, all := made.rowsOfWords()
-	best, most := words, 0
-	for _, r := range c.can {
-		alike := 0
-		for i, word := range made.Words {
-			if r.fits(word, p.decimal) {
-				alike += counts[i]
-			}
-		}
-		if alike > most {
-			best, most = r, alike
-		}
-	}
+	best, most, all := made.bestReading(c.can, p.decimal)
 	share := float64(most) / float64(max(1, all))
 	if c.forced && len(c.can) > 0 || share > mostlyShare {
 		if best == words {
@@ -170,11 +158,36 @@ func (p *pass) decideWords(j int) (*reading, error) {
 	if overflow.line > 0 {
 		return nil, p.in.Fail(0, c.name, "%s", wordLimitText(overflow.text))
 	}
-	if share > notedShare {
-		p.notes = append(p.notes, fmt.Sprintf("column %s is taken for words; %d of its %d values could be a %s",
-			c.name, most, all, best.what))
-	}
+	p.notes = append(p.notes, made.wordNotes(best, most, all)...)
 	return words, nil
+}
+
+// bestReading returns the reading of most values of a column of words, how many these are, and how
+// many values there are.
+func (c *Column) bestReading(can []*reading, decimal byte) (best *reading, most, all int) {
+	counts, all := c.rowsOfWords()
+	best = words
+	for _, r := range can {
+		alike := 0
+		for i, word := range c.Words {
+			if r.fits(word, decimal) {
+				alike += counts[i]
+			}
+		}
+		if alike > most {
+			best, most = r, alike
+		}
+	}
+	return best, most, all
+}
+
+// wordNotes returns a note on a column of words many of whose values have a reading.
+func (c *Column) wordNotes(r *reading, most, all int) (notes []string) {
+	if float64(most) > notedShare*float64(all) {
+		notes = append(notes, fmt.Sprintf("column %s is taken for words; %d of its %d values could be a %s", c.Name,
+			most, all, r.what))
+	}
+	return notes
 }
 
 // whyNotWords returns the reason why a column must be read as most of its values can be, and quotes
