@@ -66,9 +66,12 @@ func TestBadFiles(t *testing.T) {
 		{"half and more are numbers", "a\n1\n<0.1\n2\n>9\n3\n", Options{},
 			`, line 3, column a: a value must be a number, as 3 of this column's 5 are (-missing a=WORD takes WORD ` +
 				`as missing, -words a all as words), and not "<0.1", ">9"; it is "<0.1"`},
-		{"shares and numbers", "a\n1%\n2%\n.5\n", Options{},
+		{"shares and numbers", "a\n1%\n2%\n5\n", Options{},
 			`, line 4, column a: a value must be a number with %, as 2 of this column's 3 are (-missing a=WORD takes ` +
-				`WORD as missing, -words a all as words); it is ".5"`},
+				`WORD as missing, -words a all as words); it is "5"`},
+		{"a word among dates of an order", "a\n1/2/2020\n3/4/2020\nx\n", Options{},
+			`, line 4, column a: a value must be a time such as 31/12/2006 or 31/12/2006 15:04:05, as 2 of this ` +
+				`column's 3 are (-missing a=WORD takes WORD as missing, -words a all as words); it is "x"`},
 		{"dates that may have two orders", "a\n1/2/2020\n12/12/2020\n", Options{},
 			`, column a: dates must have a day after the twelfth in some row, to show whether the day or the month ` +
 				`comes first (-dates dmy or -dates mdy says so, -words a takes them as words)`},

@@ -24,8 +24,8 @@ func TestFail(t *testing.T) {
 		read := testkit.Get(tables.Read(c.name, strings.NewReader(c.text), int64(len(c.text)), tables.Options{}))
 		picked := read.Pick([]int{0, 2})
 		for row, line := range c.lines {
-			if got := read.Fail(row, "a", "").Line; got != line {
-				t.Errorf("%s: row %d is on line %d, want %d", c.name, row, got, line)
+			if got := read.Fail(row, "a", ""); got.Line != line || got.Row != 0 {
+				t.Errorf("%s: row %d is on line %d, row %d, want line %d", c.name, row, got.Line, got.Row, line)
 			}
 		}
 		if got := picked.Fail(1, "a", "").Line; got != c.lines[2] {
