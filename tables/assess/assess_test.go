@@ -3,25 +3,8 @@ package assess
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"testing"
 )
-
-// TestSums: counts of two sites add up to the counts of one site with all examples.
-func TestSums(t *testing.T) {
-	r := rand.New(rand.NewPCG(2, 0))
-	all, parts := NewResiduals(5, 2), []*Residuals{NewResiduals(5, 2), NewResiduals(5, 2)}
-	for e := range 100 {
-		predicted, truth := 5+2*r.NormFloat64(), 5+30*r.NormFloat64()
-		all.Add(predicted, truth, 1)
-		parts[e%2].Add(predicted, truth, 1)
-	}
-	for i, v := range all.Numbers() {
-		if got := parts[0].Numbers()[i] + parts[1].Numbers()[i]; !(math.Abs(got-v) <= 1e-12*math.Abs(v)) {
-			t.Errorf("number %d: %g, want %g", i, got, v)
-		}
-	}
-}
 
 func TestResiduals(t *testing.T) {
 	r := NewResiduals(10, 2)
@@ -61,35 +44,6 @@ func wantNumbers(t *testing.T, pairs map[string][2]float64) {
 		if !(math.Abs(pair[0]-pair[1]) <= 1e-12) {
 			t.Errorf("%s: %g, want %g", name, pair[0], pair[1])
 		}
-	}
-}
-
-// TestConfusion: measures of four examples, counted by hand; a threshold by what a missed
-// one costs.
-func TestConfusion(t *testing.T) {
-	c := NewClasses(2)
-	for _, e := range []struct {
-		p     float64
-		class int
-	}{{.9, 1}, {.3, 1}, {.2, 0}, {.6, 0}} {
-		c.Add([]float64{1 - e.p, e.p}, e.class, 1)
-	}
-	wantNumbers(t, map[string][2]float64{
-		"accuracy": {c.Accuracy().Value, .5}, "recall": {c.Recall(1).Value, .5},
-		"precision": {c.Precision(1).Value, .5},
-		"Brier":     {c.Brier().Value, (.01 + .49 + .04 + .36) / 4}, "area": {c.AUC(1).Value, .75},
-		"average precision": {c.AveragePrecision(1).Value, (1 + 2./3) / 2}, "examples": {c.Examples(), 4},
-	})
-	if m := c.Confusion(); m[0][0] != 1 || m[0][1] != 1 || m[1][0] != 1 || m[1][1] != 1 {
-		t.Errorf("confusion %v", m)
-	}
-	// A missed one for 5 alarms: all of the class are found from .3 down, at one alarm; for a tenth
-	// of one none is worth an alarm.
-	if at := c.Threshold(1, 5); at <= .2 || at > .3 {
-		t.Errorf("threshold %g", at)
-	}
-	if at := c.Threshold(1, .1); at <= .6 || at > .905 {
-		t.Errorf("threshold %g", at)
 	}
 }
 

@@ -3,7 +3,6 @@ package survival_test
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -35,46 +34,6 @@ func pooled(times [][]float64) (grid []float64) {
 		survival.CountBins(part, edges, times, rows)
 	})
 	return survival.Grid(edges, counts, len(times))
-}
-
-// TestGrid: steps are of the public ladder, 40 at most; a bin has 5 events; the grid ends before
-// fewer than 10 rows, or rows of fewer than 3 sites, are left.
-func TestGrid(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 4))
-	for _, size := range []float64{1e-3, 1, 37, 5e4} {
-		sites := make([][]float64, 4)
-		var all []float64
-		for i := range sites {
-			for range 40 * (i + 1) {
-				v := size * r.ExpFloat64() * float64(1-2*r.IntN(2))
-				sites[i], all = append(sites[i], v), append(all, v)
-			}
-		}
-		grid := pooled(sites)
-		if n := len(grid) - 1; n < 3 || n > 40 {
-			t.Fatalf("size %g: %d bins", size, n)
-		}
-		for k, end := range grid[1:] {
-			events, left, with := 0, 0, 0
-			for _, v := range all {
-				if v > grid[k] && v <= end {
-					events++
-				}
-				if !(math.Abs(v) <= grid[k]) {
-					left++
-				}
-			}
-			for _, s := range sites {
-				if slices.ContainsFunc(s, func(v float64) bool { return !(math.Abs(v) <= grid[k]) }) {
-					with++
-				}
-			}
-			if events < 5 || left < 10 || with < 3 {
-				t.Errorf("size %g, from %g to %g: %d events, %d rows of %d sites at risk", size, grid[k], end, events,
-					left, with)
-			}
-		}
-	}
 }
 
 // TestLimitsOfGrid: each number of a rule is itself enough, and one less is not; runs of fewer than
