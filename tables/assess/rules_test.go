@@ -161,8 +161,9 @@ func TestHeavyTailed(t *testing.T) {
 	}
 }
 
-// TestAreaEnds: the area is how often a pair of examples is in the right order. At the ends of the area's interval the measured one is as far as Student's quantile
-// of the rarer kind times the larger of two errors: DeLong's, from all pairs, and Newcombe's.
+// TestAreaEnds: the area is how often a pair of examples is in the right order. At the ends of its
+// interval the measured one is as far as Student's quantile of the rarer kind times the larger of
+// two errors: DeLong's, from all pairs, and Newcombe's.
 func TestAreaEnds(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	for _, spread := range []float64{.3, 3} { // where Newcombe's is larger, and DeLong's

@@ -43,8 +43,8 @@ type weightsFile struct {
 }
 
 // Write writes the model's three files to a folder, with a prefix before their names, each of them
-// complete or not at all, model.json last. The files of weights and graph have the same bytes for the same model and program, whenever
-// it was made.
+// complete or not at all, model.json last. The files of weights and graph have the same bytes for
+// the same model and program, whenever it was made.
 func (m *Model) Write(folder runs.Folder, prefix string) error {
 	recipe, err := json.Marshal(m.recipe)
 	if err != nil {
