@@ -198,6 +198,8 @@ func TestRareClasses(t *testing.T) {
 		{rare(words, "3,c"), features.MergeRare, "a b (rare)", 50, "",
 			"2 rows of classes that no site has 5 times are the class (rare)"},
 		{rare(words), features.MergeRare, "a b", 48, "", ""},
+		{rare(words, "3,c", "3,c", "3,c", "3,c"), features.MergeRare, "a b (rare)", 56, "", "8 rows of classes"},
+		{rare(words, "3,c", "3,c", "3,c", "3,c", "3,c"), features.MergeRare, "a b c", 58, "", ""},
 		{rare(words, "3,c", "4,d"), features.DropRare, "a b", 48, "",
 			"4 rows of classes that no site has 5 times are left out"},
 		{rare(words), features.DropRare, "a b", 48, "", ""},
