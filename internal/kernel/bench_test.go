@@ -51,23 +51,16 @@ type gemmShape struct{ m, n, k int }
 
 func BenchmarkGemm(b *testing.B) { eachType(b, benchGemm[float32], benchGemm[float64]) }
 
-// benchGemm has the products of small models.
+// benchGemm has the products of small models and of the layers of networks, of 784-256-128-10 and
+// 784-1024-1024-10 and of convolutions 5×5×8 and, with stride 2, 5×5×16: forward, for the gradient
+// with respect to the weights, and for that with respect to the activations.
 func benchGemm[T Float](b *testing.B) {
-	benchProducts[T](b, map[string][]gemmShape{
+	shapes := map[string][]gemmShape{
 		"NT": {{16, 10, 784}, {32, 10, 784}, {64, 10, 784}, {32, 128, 784}, {32, 10, 128}, {32, 20, 784},
 			{16, 1, 200}, {64, 1, 200}},
 		"TN": {{10, 784, 16}, {10, 784, 32}, {10, 784, 64}, {128, 784, 32}, {1, 200, 16}, {1, 200, 64}},
 		"NN": {{32, 128, 10}, {32, 784, 10}, {32, 128, 128}, {32, 784, 128}},
-	})
-}
-
-func BenchmarkDeep(b *testing.B) { eachType(b, benchDeep[float32], benchDeep[float64]) }
-
-// benchDeep has the products of the layers of networks, of 784-256-128-10 and 784-1024-1024-10 and
-// of convolutions 5×5×8 and, with stride 2, 5×5×16: forward, for the gradient with respect to the
-// weights, and for that with respect to the activations.
-func benchDeep[T Float](b *testing.B) {
-	shapes := map[string][]gemmShape{}
+	}
 	for _, layer := range []struct{ in, out int }{{784, 256}, {256, 128}, {784, 1024}, {1024, 1024}, {1024, 10}} {
 		for _, batch := range []int{64, 256} {
 			shapes["NT"] = append(shapes["NT"], gemmShape{batch, layer.out, layer.in})
@@ -181,17 +174,4 @@ func peak[T Float]() float64 {
 		}, 1))
 	}
 	return float64(2*mr*2*lanes*k) / float64(fastest.Nanoseconds())
-}
-
-// BenchmarkPeak reports the peak that the matrix products are measured against, or 0 for plain Go.
-func BenchmarkPeak(b *testing.B) { eachType(b, benchPeak[float32], benchPeak[float64]) }
-
-func benchPeak[T Float](b *testing.B) {
-	eachPath(b, func(b *testing.B) {
-		best := 0.0
-		for b.Loop() {
-			best = max(best, peak[T]())
-		}
-		b.ReportMetric(best, "GFLOP/s")
-	})
 }
