@@ -155,25 +155,26 @@ type CountCurves struct {
 	True      []float64 `json:"true"`      // and of the true counts
 }
 
-// consistent reports whether curves that belong together have one length.
+// consistent reports whether curves that belong together have one length, and the confusion matrix
+// a row and a column for each class.
 func (a Assessment) consistent() bool {
 	same := func(curves ...[]float64) bool {
 		return !slices.ContainsFunc(curves, func(c []float64) bool { return len(c) != len(curves[0]) })
 	}
-	one := true
+	ok := true
 	for _, c := range a.Classes {
-		one = one && same(c.Wrong, c.Right) && same(c.Predicted, c.Observed)
+		ok = ok && same(c.Wrong, c.Right) && same(c.Predicted, c.Observed)
 	}
 	for _, row := range a.Confusion {
-		one = one && len(row) == len(a.Confusion) && len(row) == len(a.Classes)
+		ok = ok && len(row) == len(a.Confusion) && len(row) == len(a.Classes)
 	}
 	if c := a.Counts; c != nil {
-		one = one && same(c.Predicted, c.True)
+		ok = ok && same(c.Predicted, c.True)
 	}
 	if r := a.Residuals; r != nil {
-		one = one && same(r.Residual, r.Share) && same(r.Predicted, r.Mean, r.Size)
+		ok = ok && same(r.Residual, r.Share) && same(r.Predicted, r.Mean, r.Size)
 	}
-	return one
+	return ok
 }
 
 // ReadAssessment reads assessment.json.

@@ -98,13 +98,11 @@ func (f Folder) RemoveStale() error {
 	if err != nil {
 		return err
 	}
+	var stale []string
 	for _, e := range entries {
 		if (disk.IsTemporary(e.Name()) || slices.Contains(formerFiles, e.Name())) && !e.IsDir() {
-			// it was of a run refused here
-			if err := disk.Remove(f.Path(e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
+			stale = append(stale, f.Path(e.Name())) // some, of runs refused meanwhile, may go by themselves
 		}
 	}
-	return nil
+	return removeFiles(f, stale)
 }
