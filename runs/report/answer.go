@@ -1,13 +1,13 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"html/template"
 	"math"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 
 	"dsbo/internal/num"
@@ -111,17 +111,12 @@ func (s siteRow) Kind() string {
 }
 
 // csv returns the points of a figure as a link to a file of comma-separated values.
-func (d Drawing) csv() template.URL {
+func (d drawing) csv() template.URL {
 	var b strings.Builder
 	b.WriteString("line,x,y\n")
 	for _, s := range d.Series {
-		name := s.Name
-		if name == "" {
-			name = "reference"
-		}
 		for i := range s.X {
-			fmt.Fprintf(&b, "%q,%s,%s\n", wording.Cell(name), strconv.FormatFloat(s.X[i], 'g', -1, 64),
-				strconv.FormatFloat(s.Y[i], 'g', -1, 64))
+			fmt.Fprintf(&b, "%q,%v,%v\n", wording.Cell(cmp.Or(s.Name, "reference")), s.X[i], s.Y[i])
 		}
 	}
 	return template.URL("data:text/csv;charset=utf-8," + url.PathEscape(b.String()))

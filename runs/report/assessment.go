@@ -16,12 +16,12 @@ const (
 )
 
 // assessments returns the figures of how good a run's predictions are on test examples.
-func assessments(r *Run) (all []Drawing) {
+func assessments(r *Run) (all []drawing) {
 	a := r.Assessment
 	add := func(name, title, x, y string, series ...Series) {
 		f := &Figure{Title: title, XLabel: x, YLabel: y, Series: series}
 		if f.Validate() == nil {
-			all = append(all, Drawing{f, name, title})
+			all = append(all, drawing{f, name, title})
 		}
 	}
 	var roc, calibration []Series
@@ -63,10 +63,13 @@ func assessments(r *Run) (all []Drawing) {
 	return all
 }
 
-// diagonal is the line on which both numbers are alike.
-func diagonal(name string, low, high float64) Series {
-	return Series{Name: name, X: []float64{low, high}, Y: []float64{low, high}, Reference: true}
+// reference is a straight line from a point to another.
+func reference(name string, fromX, toX, fromY, toY float64) Series {
+	return Series{Name: name, X: []float64{fromX, toX}, Y: []float64{fromY, toY}, Reference: true}
 }
+
+// diagonal is the line of points whose numbers are alike.
+func diagonal(name string, low, high float64) Series { return reference(name, low, high, low, high) }
 
 // survivalCalibrations are the calibrations at times, without points of few rows.
 func survivalCalibrations(all []runs.TimeCalibration) (list []Series) {

@@ -16,7 +16,7 @@ import (
 type Figure struct {
 	Title          string   // above the figure
 	XLabel, YLabel string   // what the axes measure, with the unit
-	XScale, YScale Scale    // of the axes
+	XScale, YScale scale    // of the axes
 	Series         []Series // curves
 	// Cells, if not nil, are drawn in place of series: numbers as colours that grow in lightness,
 	// the top row first, with a scale beside them. What is not finite stays empty.
@@ -34,14 +34,14 @@ type Series struct {
 	Look      int  // 1 + the number of its look; 0: its number among the series
 }
 
-// A Scale is the way in which numbers are placed on an axis.
-type Scale uint8
+// A scale is the way in which numbers are placed on an axis.
+type scale uint8
 
 // The scales. On a logarithmic axis zeros and negative numbers are gaps.
 const (
-	Linear Scale = iota // equal steps
+	linear scale = iota // equal steps
 	Log                 // equal ratios
-	Auto                // logarithmic where numbers are positive and span more than 1.5 decades, else linear
+	auto                // logarithmic where numbers are positive and span more than 1.5 decades, else linear
 )
 
 // Draw draws a figure as an SVG document, under its title if it has one, on a ground or none.
@@ -109,11 +109,10 @@ func extentOf(values ...float64) Extent {
 	return e
 }
 
-// scaled decides an axis. With zeros, exact zeros do not make an automatic axis linear: a consensus
-// error starts at 0 and is best seen on a logarithmic axis all the same.
-func (e Extent) scaled(s Scale, zeros bool) Extent {
-	wide := e.Low > 0 || e.Low == 0 && zeros
-	e.Log = s == Log || s == Auto && wide && math.Log10(e.High)-math.Log10(e.positive) > 1.5
+// scaled decides an axis. Exact zeros do not make an automatic axis linear: a consensus error
+// starts at 0 and is best seen on a logarithmic axis all the same.
+func (e Extent) scaled(s scale) Extent {
+	e.Log = s == Log || s == auto && e.Low >= 0 && math.Log10(e.High)-math.Log10(e.positive) > 1.5
 	if e.Log {
 		e.Low = e.positive
 	}
@@ -135,5 +134,5 @@ func (f *Figure) Extents() (x, y Extent) {
 			}
 		}
 	}
-	return extentOf(xs...).scaled(f.XScale, false), extentOf(ys...).scaled(f.YScale, true)
+	return extentOf(xs...).scaled(f.XScale), extentOf(ys...).scaled(f.YScale)
 }

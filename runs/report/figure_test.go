@@ -124,26 +124,25 @@ func TestFigureDrawsEverySeries(t *testing.T) {
 
 func TestFigureScales(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
-	auto := func(s Series) Figure { return Figure{XScale: Auto, YScale: Auto, Series: []Series{s}} }
+	automatic := func(s Series) Figure { return Figure{XScale: auto, YScale: auto, Series: []Series{s}} }
 	tests := []struct {
 		name       string
 		f          Figure
 		xLog, yLog bool
 	}{
-		{"positive and wide", auto(Series{X: []float64{1, 2}, Y: []float64{1, 100}}), false, true},
-		{"positive and narrow", auto(Series{X: []float64{1, 2}, Y: []float64{1, 20}}), false, false},
-		{"negative", auto(Series{X: []float64{1, 2, 3}, Y: []float64{1, -1, 1000}}), false, false},
-		{"zero first", auto(Series{X: []float64{0, 1, 2}, Y: []float64{0, 1, 1000}}), false, true},
-		{"zero on x", auto(Series{X: []float64{0, 1, 1000}, Y: []float64{1, 1, 1}}), false, false},
-		{"wide on x", auto(Series{X: []float64{1, 1000}, Y: []float64{1, 1}}), true, false},
-		{"wide on x, but Linear", Figure{YScale: Auto, Series: []Series{{X: []float64{1, 1000}, Y: []float64{1, 1}}}},
+		{"positive and wide", automatic(Series{X: []float64{1, 2}, Y: []float64{1, 100}}), false, true},
+		{"positive and narrow", automatic(Series{X: []float64{1, 2}, Y: []float64{1, 20}}), false, false},
+		{"negative", automatic(Series{X: []float64{1, 2, 3}, Y: []float64{1, -1, 1000}}), false, false},
+		{"zero first", automatic(Series{X: []float64{0, 1, 2}, Y: []float64{0, 1, 1000}}), false, true},
+		{"wide on x", automatic(Series{X: []float64{1, 1000}, Y: []float64{1, 1}}), true, false},
+		{"wide on x, but Linear", Figure{YScale: auto, Series: []Series{{X: []float64{1, 1000}, Y: []float64{1, 1}}}},
 			false, false},
 		{"narrow, but Log", Figure{YScale: Log, Series: []Series{{X: []float64{1, 2}, Y: []float64{1, 2}}}}, false,
 			true},
-		{"not finite", auto(Series{X: []float64{1, 2, 3}, Y: []float64{1, inf, nan}}), false, false},
+		{"not finite", automatic(Series{X: []float64{1, 2, 3}, Y: []float64{1, inf, nan}}), false, false},
 		{"band counts",
-			auto(Series{X: []float64{1, 2}, Y: []float64{1, 2}, Low: []float64{0.01, 1}, High: []float64{2, 3}}), false,
-			true},
+			automatic(Series{X: []float64{1, 2}, Y: []float64{1, 2}, Low: []float64{0.01, 1}, High: []float64{2, 3}}),
+			false, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -248,8 +247,8 @@ func TestAnyFigure(t *testing.T) {
 		draw := func(name string) []float64 { return rapid.SliceOfN(number, n, n).Draw(rt, name) }
 		f := Figure{
 			Title: "t", XLabel: "x", YLabel: rapid.String().Draw(rt, "label"),
-			XScale: Scale(rapid.IntRange(0, 2).Draw(rt, "xscale")),
-			YScale: Scale(rapid.IntRange(0, 2).Draw(rt, "yscale")),
+			XScale: scale(rapid.IntRange(0, 2).Draw(rt, "xscale")),
+			YScale: scale(rapid.IntRange(0, 2).Draw(rt, "yscale")),
 			Series: []Series{{Name: "a", X: draw("x"), Y: draw("y"), Low: draw("low"), High: draw("high")},
 				{X: draw("x2"), Y: draw("y2")}},
 		}

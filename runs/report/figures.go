@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -11,9 +12,9 @@ type sheet struct {
 	Axes     []scaledAxis `json:"axes"`
 	Panels   []*panel     `json:"figures"`
 	Marks    []mark       `json:"marks,omitempty"` // of a single run
-	Pictures []Drawing    `json:"-"`
+	Pictures []drawing    `json:"-"`
 	// Assessments are of how good the predictions of a single run are.
-	Assessments []Drawing `json:"-"`
+	Assessments []drawing `json:"-"`
 	id          string
 }
 
@@ -44,7 +45,7 @@ type view struct {
 	Curves []curve    `json:"curves"`
 	Levels []baseline `json:"levels"`
 	title  string
-	log    bool
+	scale  scale
 }
 
 // A baseline is a horizontal line over the whole width, such as Φ of the best constant.
@@ -53,19 +54,19 @@ type baseline struct {
 	Y    float64 `json:"y"`
 }
 
-// A Drawing is a figure with the name of its files.
-type Drawing struct {
+// A drawing is a figure with the name of its files.
+type drawing struct {
 	*Figure
 	Name  string
 	Label string // description for screen readers
 }
 
 // drawings lists all that is drawn, in the order of the page.
-func (s *sheet) drawings() (all []Drawing) {
+func (s *sheet) drawings() (all []drawing) {
 	for _, p := range s.Panels {
 		for _, v := range p.Views {
 			for _, a := range s.Axes {
-				all = append(all, Drawing{s.figure(v, a), v.Name + "_" + a.Name, v.title + " against " + a.Title})
+				all = append(all, drawing{s.figure(v, a), v.Name + "_" + a.Name, v.title + " against " + a.Title})
 			}
 		}
 	}
@@ -92,10 +93,7 @@ func newSheet(gs []group, id string) *sheet {
 			s.add(q, q.Name, q.Title, gs, lines)
 			continue
 		}
-		for i, p := range q.Parts {
-			if q.Compared > 0 && i >= q.Compared {
-				break
-			}
+		for _, p := range q.Parts[:cmp.Or(q.Compared, len(q.Parts))] {
 			var lines []curve
 			// a quantity without values keeps its look, so that its colour is the same in all
 			// figures
@@ -119,16 +117,18 @@ func (s *sheet) add(q quantity, name, title string, gs []group, lines []curve) {
 		return !slices.ContainsFunc(c.Y, func(y float64) bool { return onAxis(y, q.Log) })
 	}
 	v := &view{Name: name, Title: q.View, Label: q.Label, Levels: levels(q, gs),
-		Curves: slices.DeleteFunc(lines, empty), title: title, log: q.Log}
+		Curves: slices.DeleteFunc(lines, empty), title: title, scale: auto}
+	if q.Log {
+		v.scale = Log
+	}
 	f := s.figure(v, s.Axes[0])
 	if f.Validate() != nil {
 		return
 	}
 	_, y := f.Extents()
 	v.Log = y.Log
-	if q.View != "" && len(s.Panels) > 0 && s.Panels[len(s.Panels)-1].Views[0].Title != "" {
-		last := s.Panels[len(s.Panels)-1]
-		last.Views = append(last.Views, v)
+	if n := len(s.Panels); q.View != "" && n > 0 && s.Panels[n-1].Views[0].Title != "" {
+		s.Panels[n-1].Views = append(s.Panels[n-1].Views, v)
 		return
 	}
 	p := &panel{ID: s.id + name, Title: title, Caption: q.Caption, Views: []*view{v}, Static: f}
@@ -167,12 +167,9 @@ func levels(q quantity, gs []group) (all []baseline) {
 // figure returns the figure of a view against an axis, with its levels, and on the axis of
 // iterations marks, as lines without an end.
 func (s *sheet) figure(v *view, a scaledAxis) *Figure {
-	f := &Figure{Title: v.title, XLabel: a.Label, YLabel: v.Label, YScale: Auto}
+	f := &Figure{Title: v.title, XLabel: a.Label, YLabel: v.Label, YScale: v.scale}
 	if a.Log {
 		f.XScale = Log
-	}
-	if v.log {
-		f.YScale = Log
 	}
 	for _, c := range v.Curves {
 		line := Series{Name: c.Name, Look: 1 + c.look, Y: c.Y, Low: c.Low, High: c.High}
@@ -183,12 +180,11 @@ func (s *sheet) figure(v *view, a scaledAxis) *Figure {
 	}
 	x, y := f.Extents()
 	for _, l := range v.Levels {
-		f.Series = append(f.Series, Series{Name: l.Name, X: []float64{x.Low, x.High}, Y: []float64{l.Y, l.Y},
-			Reference: true})
+		f.Series = append(f.Series, reference(l.Name, x.Low, x.High, l.Y, l.Y))
 	}
 	for _, m := range s.Marks {
 		if at := float64(m.Iteration); a.Name == axes[0].Name && at >= x.Low && at <= x.High {
-			f.Series = append(f.Series, Series{X: []float64{at, at}, Y: []float64{y.Low, y.High}, Reference: true})
+			f.Series = append(f.Series, reference("", at, at, y.Low, y.High))
 		}
 	}
 	return f

@@ -167,11 +167,9 @@ func setLowest(all []*Run) {
 	for _, r := range all {
 		r.lowest = math.NaN()
 		for _, other := range all {
-			if other.Config.Seed != r.Config.Seed || other.problem() != r.problem() {
-				continue
-			}
 			for _, rec := range other.Records {
-				if phi := float64(rec.Phi); phi < r.lowest || math.IsNaN(r.lowest) {
+				phi, alike := float64(rec.Phi), other.Config.Seed == r.Config.Seed && other.problem() == r.problem()
+				if alike && (phi < r.lowest || math.IsNaN(r.lowest)) {
 					r.lowest = phi
 				}
 			}
@@ -190,15 +188,14 @@ func label(gs []group, i int) string {
 	for _, g := range gs {
 		firsts = append(firsts, g.runs[0])
 	}
-	first := firsts[i]
-	differ := distinctSettings(firsts, i, func(other *Run, _ string) bool { return other.method() == first.method() })
-	switch {
-	case len(differ) == 0:
-		return first.method()
-	case len(differ) > most:
-		return first.method() + " (" + first.Name + ")"
+	method, own := firsts[i].method(), firsts[i].Name
+	differ := distinctSettings(firsts, i, func(other *Run, _ string) bool { return other.method() == method })
+	if len(differ) == 0 {
+		return method
+	} else if len(differ) <= most {
+		own = strings.Join(differ, ", ")
 	}
-	return first.method() + " (" + strings.Join(differ, ", ") + ")"
+	return method + " (" + own + ")"
 }
 
 // symbol is the short name of a setting: the paper's letter where it has one.
@@ -210,8 +207,7 @@ func symbol(name string) string {
 
 // groupDifference names the difference of groups: their methods, or one setting.
 func groupDifference(gs []group) string {
-	if slices.ContainsFunc(gs,
-		func(g group) bool { return g.runs[0].Config.Algorithm != gs[0].runs[0].Config.Algorithm }) {
+	if slices.ContainsFunc(gs, func(g group) bool { return g.runs[0].method() != gs[0].runs[0].method() }) {
 		return "Method"
 	}
 	return "Setting"

@@ -15,8 +15,8 @@ const imageSide = 28
 
 // lambdas returns the pictures of the runs that have such hyperparameters, or hyperparameters that
 // are pictures.
-func lambdas(gs []group) []Drawing {
-	var all []Drawing
+func lambdas(gs []group) []drawing {
+	var all []drawing
 	for _, g := range gs {
 		for _, r := range g.runs {
 			f := r.picture()
@@ -26,7 +26,7 @@ func lambdas(gs []group) []Drawing {
 			if f.Validate() == nil {
 				e := extentOf(f.Cells...)
 				f.YLabel += fmt.Sprintf(", from %.3g to %.3g", e.Low, e.High)
-				all = append(all, Drawing{f, fmt.Sprintf("lambda_%d", len(all)+1), f.Title})
+				all = append(all, drawing{f, fmt.Sprintf("lambda_%d", len(all)+1), f.Title})
 			}
 		}
 	}
@@ -60,8 +60,8 @@ func contactSheet(m runs.Meaning, x []float64) *Figure {
 	f.Cells = slices.Repeat([]float64{math.NaN()}, (down*(m.Rows+1)-1)*f.Columns)
 	for k := range count {
 		for row := range m.Rows {
-			at := ((k/across)*(m.Rows+1)+row)*f.Columns + (k%across)*(m.Cols+1)
-			copy(f.Cells[at:][:m.Cols], x[(k*m.Rows+row)*m.Cols:])
+			first := ((k/across)*(m.Rows+1)+row)*f.Columns + (k%across)*(m.Cols+1) // cell of the row
+			copy(f.Cells[first:][:m.Cols], x[(k*m.Rows+row)*m.Cols:])
 		}
 	}
 	return f

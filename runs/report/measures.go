@@ -6,7 +6,6 @@ import (
 	"math"
 	"strings"
 
-	"dsbo"
 	"dsbo/runs"
 )
 
@@ -237,11 +236,8 @@ func (a axis) of(r *runs.Record) float64 {
 	case "iterations":
 		return float64(r.Iteration)
 	case "calls":
-		return float64(calls(r.Calls))
+		c := r.Calls
+		return float64(c.UpperGrad + c.LowerGrad + c.HVP + c.JVP + c.Hessian + c.Jacobian)
 	}
 	return float64(runs.NumberOf(*r, a.Name))
-}
-
-func calls(c dsbo.Calls) int {
-	return c.UpperGrad + c.LowerGrad + c.HVP + c.JVP + c.Hessian + c.Jacobian
 }

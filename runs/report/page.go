@@ -77,9 +77,6 @@ func newPage(all []*Run, title string) (*page, error) {
 	if p.Run = all[0]; p.Answered() && title == "" {
 		p.Title = "Predicting " + p.Run.Problem().Target
 	}
-	p.Topics = slices.DeleteFunc(p.Topics, func(t pageTopic) bool { return t.Paired }) // the table
-	// of gains
-	// has more
 	return p, nil
 }
 
@@ -88,6 +85,9 @@ func (p *page) compare(gs []group) {
 	heading, problems := groupDifference(gs), byProblem(gs)
 	names := problemLabels(problems)
 	for _, t := range shown.Topics {
+		if t.Paired && len(p.All) == 1 {
+			continue // the table of gains has more
+		}
 		view := pageTopic{topic: t}
 		if len(gs) == 1 {
 			view.Facts = facts(gs[0], t.Measures)

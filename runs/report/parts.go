@@ -14,7 +14,7 @@ type Part struct {
 	Table           [][]string // the header first; nil: there is none
 	Answers         []Answer   // to what is asked of it
 	Warnings        []string   // what is without a result, and why
-	Figures         []Drawing  // side by side
+	Figures         []drawing  // side by side
 	Runs            []*Run     // whose curves are drawn, and whose commands are shown
 	Name            string     // with which the names of its files begin
 
@@ -29,7 +29,7 @@ type Answer struct{ Word, Text string }
 // not at all; the page comes last. The runs of a part must be of one task.
 func WriteParts(dir, name, title, lead string, parts []Part) (path string, err error) {
 	p := &page{Title: title, Lead: lead, Parts: parts}
-	sheets, figures := []*sheet{}, []Drawing{}
+	sheets, figures := []*sheet{}, []drawing{}
 	for i := range parts {
 		part := &parts[i]
 		all := part.Figures

@@ -25,7 +25,7 @@ func sideBySide(t testing.TB) (path string) {
 	dir := t.TempDir()
 	path = testkit.Get(WriteParts(dir, "both.html", "Two tasks", "A lead.", []Part{
 		{Title: "First", Sentence: "Lowest Φ: dsoba.", Hint: "Medians.", Table: table, Answers: []Answer{{"yes", "so"}},
-			Figures: []Drawing{f}, Runs: all[:3], Name: "first-"},
+			Figures: []drawing{f}, Runs: all[:3], Name: "first-"},
 		{Title: "Second", Warnings: []string{"jhip: refused"}, Runs: all, Name: "second-"}, {Title: "Nothing ran"},
 	}))
 	for _, name := range []string{"first-Figure_1a", "first-phi_bytes", "second-test_loss_seconds"} {

@@ -60,7 +60,7 @@ var functions = template.FuncMap{
 	"list": func(texts ...string) []string { return texts },
 	"add":  func(list []string, text string) []string { return append(list, text) },
 	"has":  slices.Contains[[]string], "join": strings.Join, "count": wording.Count, "some": wording.Some,
-	"ranges": wording.Ranges, "unbroken": withoutBreaks, "csv": Drawing.csv,
+	"ranges": wording.Ranges, "unbroken": withoutBreaks, "csv": drawing.csv,
 	"capital": func(s string) string {
 		first, n := utf8.DecodeRuneInString(s)
 		return string(unicode.ToUpper(first)) + s[n:]

@@ -42,7 +42,7 @@ func Write(dir string, runs []*Run, title string) (path string, err error) {
 
 // write writes figures to dir/figures, where they can be drawn, and last the page, by a template,
 // to a file of dir.
-func (p *page) write(dir, name, template string, figures []Drawing) (path string, err error) {
+func (p *page) write(dir, name, template string, figures []drawing) (path string, err error) {
 	html, err := p.html(template)
 	if err != nil {
 		return "", err
@@ -59,7 +59,7 @@ func (p *page) write(dir, name, template string, figures []Drawing) (path string
 }
 
 // drawingsOf lists all that is drawn of runs.
-func drawingsOf(runs []*Run) ([]Drawing, error) {
+func drawingsOf(runs []*Run) ([]drawing, error) {
 	gs, err := groups(runs)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func SaveFigures(dir, prefix, title string, runs []*Run, names ...string) error 
 	for _, d := range all {
 		known = append(known, d.Name)
 	}
-	var wanted []Drawing
+	var wanted []drawing
 	for _, name := range names {
 		i := slices.Index(known, name)
 		if i < 0 {
@@ -96,18 +96,18 @@ func SaveFigures(dir, prefix, title string, runs []*Run, names ...string) error 
 
 // FigureOf returns the figure that [SaveFigures] would write under a name, for another file, with
 // a text before its label. It is false if the runs have none.
-func FigureOf(runs []*Run, name, file, before string) (Drawing, bool) {
+func FigureOf(runs []*Run, name, file, before string) (drawing, bool) {
 	all, err := drawingsOf(runs)
-	i := slices.IndexFunc(all, func(d Drawing) bool { return d.Name == name })
+	i := slices.IndexFunc(all, func(d drawing) bool { return d.Name == name })
 	if err != nil || i < 0 {
-		return Drawing{}, false
+		return drawing{}, false
 	}
-	return Drawing{all[i].Figure, file, before + all[i].Label}, true
+	return drawing{all[i].Figure, file, before + all[i].Label}, true
 }
 
 // saveAll writes drawings, with a title before their own, as many at a time as there
 // are processors.
-func saveAll(dir, prefix, before string, all []Drawing) error {
+func saveAll(dir, prefix, before string, all []drawing) error {
 	var work errgroup.Group
 	work.SetLimit(runtime.GOMAXPROCS(0))
 	for _, d := range all {

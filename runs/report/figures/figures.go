@@ -5,6 +5,7 @@ package figures
 
 import (
 	"bytes"
+	"cmp"
 	"image/color"
 	"math"
 	"slices"
@@ -85,10 +86,9 @@ func drawSeries(f *report.Figure, p *plot.Plot, legend *plot.Legend) {
 		style := greyLook(grey)
 		if s.Reference {
 			grey++
-		} else if next++; s.Look > 0 {
-			style = seriesLook(s.Look - 1)
 		} else {
-			style = seriesLook(next - 1)
+			next++
+			style = seriesLook(cmp.Or(s.Look, next) - 1)
 		}
 		if s.Low != nil {
 			for _, piece := range pieces(x, y, s.X, s.Y, s.Low, s.High) {
