@@ -174,16 +174,21 @@ func (r *runner) runTrial(ctx context.Context, t *trial) {
 	}
 }
 
+// reason returns how a run ended, and its error.
+func (t *trial) reason() string {
+	if t.Error == "" {
+		return string(t.State)
+	}
+	return string(t.State) + ": " + strings.TrimPrefix(t.Error, string(t.State)+": ")
+}
+
 // line returns one line on the end of a run: the quantity by, else the state and the error. "Kept"
 // is a run whose folder had its end already. An untuned run has no quantity of its own: it is made
 // for its baseline.
 func (t *trial) line(by quantity) string {
-	name, text := t.Task+", "+t.Method, string(t.State)
+	name, text := t.Task+", "+t.Method, t.reason()
 	if t.Point != "" {
 		name += ", " + t.Point
-	}
-	if t.Error != "" {
-		text += ": " + strings.TrimPrefix(t.Error, text+": ")
 	}
 	if v := t.end(by.of); !math.IsNaN(v) && t.Method != untuned.Name {
 		text = fmt.Sprintf("%s %.5g", by.Title(), v)

@@ -65,10 +65,4 @@ func TestClaims(t *testing.T) {
 	if want := "yes no no yes no yes – –"; strings.Join(got, " ") != want {
 		t.Errorf("the answers are %v, want %s", got, want)
 	}
-	end := trial{Method: "a", State: runs.Finished, Records: []runs.Record{{Phi: 2}}}
-	none := end
-	none.Method = untuned.Name
-	if a, b := none.line(phi), end.line(phi); strings.Contains(a, "Φ") || !strings.Contains(b, "Φ 2") {
-		t.Errorf("the log has %q and %q: what is untuned has no Φ of its own", a, b)
-	}
 }

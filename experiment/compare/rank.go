@@ -209,14 +209,9 @@ func (k *ranking) StartsBest() bool {
 func (k *ranking) refusals() (all []string) {
 	for _, e := range k.all() {
 		for _, t := range e.Trials() {
-			word := string(t.State)
-			if t.Error == "" {
-				continue
-			}
-			text := strings.Join(strings.Fields(
-				fmt.Sprintf("%s %s: %s: %s", t.Method, t.Point, word, strings.TrimPrefix(t.Error, word+": "))), " ")
-			text = strings.Replace(text, " :", ":", 1)
-			if !slices.Contains(all, text) {
+			of := strings.TrimSpace(t.Method + " " + t.Point)
+			text := strings.Join(strings.Fields(of+": "+t.reason()), " ")
+			if t.Error != "" && !slices.Contains(all, text) {
 				all = append(all, text)
 			}
 		}

@@ -87,15 +87,6 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// TestSentence: the page names who has the lowest Φ and who the lowest test loss.
-func TestSentence(t *testing.T) {
-	const want = "Lowest Φ: newtoncg, 3.625; best untuned has 7. Lowest test loss: dsoba, 0.5; newtoncg " +
-		"has 0.59375."
-	if got := handmade(t).Rankings[0].sentence(); got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
-	}
-}
-
 // TestSentenceOfTies: all that are as low are named, and what is untuned where no method is lower.
 func TestSentenceOfTies(t *testing.T) {
 	for name, c := range map[string]struct {
