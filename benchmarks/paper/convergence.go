@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"dsbo/algo"
 	"dsbo/train"
 )
@@ -52,8 +54,8 @@ func (t theorem) rates(ctx context.Context, ks []int, seeds int) (r rates) {
 		gradients, consensus := average(ctx, t.of, seeds,
 			train.Config{W: ring(t.agents), Method: method, K: K, EvalEvery: max(1, K/50)})
 		r.k = append(r.k, float64(K))
-		r.minGrad, r.meanGrad = append(r.minGrad, slices.Min(gradients)), append(r.meanGrad, mean(gradients))
-		r.consensus = append(r.consensus, mean(consensus))
+		r.minGrad, r.meanGrad = append(r.minGrad, slices.Min(gradients)), append(r.meanGrad, stat.Mean(gradients, nil))
+		r.consensus = append(r.consensus, stat.Mean(consensus, nil))
 		r.lastConsensus = append(r.lastConsensus, consensus[len(consensus)-1])
 	}
 	return r

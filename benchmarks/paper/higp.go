@@ -47,7 +47,7 @@ func (s *inverseProduct) errorAfter(ctx context.Context, gamma float64, N int) f
 		off[i] = linalg.Dist2(h.Z(), s.star)
 		return err
 	})
-	return math.Sqrt(mean(off)) / linalg.Norm(s.star)
+	return math.Sqrt(stat.Mean(off, nil)) / linalg.Norm(s.star)
 }
 
 // A decay is the error of HIGP against its number of steps.

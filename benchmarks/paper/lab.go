@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/stat"
@@ -92,23 +91,14 @@ func digits(v float64) string {
 
 // table prints rows, of which the first is the header.
 func (l *lab) table(t table) {
-	var text strings.Builder
-	_ = cli.Markdown(&text, t) // a builder takes everything
-	l.printf("%s\n", text.String())
+	testkit.OK(cli.Markdown(l.out, t))
+	l.printf("\n")
 }
 
 // slope fits the exponent of a power law.
 func slope(x, y []float64) float64 {
 	_, exponent := stat.LinearRegression(column(x, math.Log10), column(y, math.Log10), nil, false)
 	return exponent
-}
-
-func mean(v []float64) float64 {
-	s := 0.0
-	for _, x := range v {
-		s += x
-	}
-	return s / float64(len(v))
 }
 
 // column collects one property of each of several things.

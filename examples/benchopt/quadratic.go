@@ -22,6 +22,8 @@ type quadratic struct {
 	upperLinear, linear    []float64 // d and e
 }
 
+// newQuadratic returns the model of benchopt's quadratic problem, whose arrays have the names of
+// its data set.
 func newQuadratic(p *problem) (m quadratic, err error) {
 	m.p, m.q = p.P, p.Q
 	for _, part := range []struct {

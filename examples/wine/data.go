@@ -16,6 +16,7 @@ type cellars struct {
 	recipe features.Recipe // of features, which all cellars have found together
 }
 
+// newTask returns the task, with a preset of the method of this program.
 func newTask() experiment.Task {
 	c := &cellars{}
 	return experiment.Task{

@@ -19,6 +19,7 @@ type oneLoop struct {
 	alpha, beta          func(k int) float64 // the steps, bound to K
 }
 
+// Init implements algo.Method: steps are parsed, z is in checkpoints, all else is scratch memory.
 func (m *oneLoop) Init(p, q, K int) error {
 	steps, err := m.Prepare(m, p, q, K)
 	if err != nil {

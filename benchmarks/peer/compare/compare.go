@@ -88,6 +88,7 @@ func (t table) measure(ctx context.Context, o options, r *rival) [][]string {
 	return lines
 }
 
+// headers returns the first line: of each column ours, the peer's, and their ratio with its bound.
 func (t table) headers() []string {
 	line := []string{""}
 	for _, c := range t.columns {
