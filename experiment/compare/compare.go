@@ -174,8 +174,8 @@ func (r *runner) runTrial(ctx context.Context, t *trial) {
 	}
 }
 
-// reason returns how a run ended, and its error.
-func (t *trial) reason() string {
+// endText returns how a run ended, and its error.
+func (t *trial) endText() string {
 	if t.Error == "" {
 		return string(t.State)
 	}
@@ -186,7 +186,7 @@ func (t *trial) reason() string {
 // is a run whose folder had its end already. An untuned run has no quantity of its own: it is made
 // for its baseline.
 func (t *trial) line(by quantity) string {
-	name, text := t.Task+", "+t.Method, t.reason()
+	name, text := t.Task+", "+t.Method, t.endText()
 	if t.Point != "" {
 		name += ", " + t.Point
 	}

@@ -210,7 +210,7 @@ func (k *ranking) refusals() (all []string) {
 	for _, e := range k.all() {
 		for _, t := range e.Trials() {
 			of := strings.TrimSpace(t.Method + " " + t.Point)
-			text := strings.Join(strings.Fields(of+": "+t.reason()), " ")
+			text := strings.Join(strings.Fields(of+": "+t.endText()), " ")
 			if t.Error != "" && !slices.Contains(all, text) {
 				all = append(all, text)
 			}
