@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,23 +17,17 @@ import (
 )
 
 // readBuild reads what the Go tool wrote into a program.
-func readBuild(path string) (b build, err error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return b, err
-	}
-	if b.BuildInfo, err = buildinfo.Read(bytes.NewReader(text)); err != nil {
-		return b, fmt.Errorf("%s: %w", path, err)
-	}
+func readBuild(path string) build {
+	text := must(os.ReadFile(path))
 	sum := sha256.Sum256(text)
-	b.sum, b.made = sum[:], time.Unix(0, 0).UTC()
+	b := build{must(buildinfo.Read(bytes.NewReader(text))), sum[:], time.Unix(0, 0).UTC()}
 	if at := b.setting("vcs.time"); at != "" {
-		b.made, err = time.Parse(time.RFC3339, at)
+		b.made = must(time.Parse(time.RFC3339, at))
 	}
 	if os := b.setting("GOOS"); os != "linux" {
-		return b, fmt.Errorf("%s must be a program for linux; it is for %s", path, os)
+		check(fmt.Errorf("%s must be a program for linux; it is for %s", path, os))
 	}
-	return b, err
+	return b
 }
 
 // licences are what a module of the program may have, by words of its file. The first that is in
@@ -85,11 +78,8 @@ func newPart(id, path, version, licence string, sum []byte) object {
 
 // listOf returns the SPDX document of a program: itself, Go's own packages and its modules, each
 // with the SHA-256 of the list of its files as go.sum has it.
-func listOf(b build) ([]byte, error) {
-	folders, err := foldersOf(b.Deps)
-	if err != nil {
-		return nil, err
-	}
+func listOf(b build) []byte {
+	folders := foldersOf(b.Deps)
 	const document, main = "SPDXRef-DOCUMENT", "SPDXRef-main"
 	parts := []object{newPart(main, b.Main.Path, b.Main.Version, "Apache-2.0", b.sum)}
 	relations := []object{{"spdxElementId": document, "relatedSpdxElement": main, "relationshipType": "DESCRIBES"}}
@@ -100,44 +90,34 @@ func listOf(b build) ([]byte, error) {
 	}
 	add("SPDXRef-std", "stdlib", strings.TrimPrefix(b.GoVersion, "go"), "BSD-3-Clause", nil)
 	for i, m := range b.Deps {
-		licence, err := licenceOf(folders[m.Path+"@"+m.Version])
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", m.Path, err)
-		}
+		licence := must(licenceOf(folders[m.Path+"@"+m.Version]))
 		sum, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(m.Sum, "h1:"))
 		if err != nil || len(sum) != sha256.Size || m.Replace != nil {
-			return nil, fmt.Errorf("%s must be a module with a sum; its sum is %q", m.Path, m.Sum)
+			check(fmt.Errorf("%s must be a module with a sum; its sum is %q", m.Path, m.Sum))
 		}
 		add(fmt.Sprint("SPDXRef-module-", i), m.Path, m.Version, licence, sum)
 	}
-	return json.MarshalIndent(object{
+	return must(json.MarshalIndent(object{
 		"spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": document, "name": program,
 		"documentNamespace": "https://spdx.org/spdxdocs/dsbo-" + hex.EncodeToString(b.sum),
 		"creationInfo":      object{"created": b.made.Format(time.RFC3339), "creators": []string{"Tool: dsbo-image"}},
 		"packages":          parts, "relationships": relations,
-	}, "", " ")
+	}, "", " "))
 }
 
 // foldersOf returns the folder of each module, by PATH@VERSION.
-func foldersOf(modules []*debug.Module) (map[string]string, error) {
+func foldersOf(modules []*debug.Module) map[string]string {
 	args := []string{"mod", "download", "-json"}
 	for _, m := range modules {
 		args = append(args, m.Path+"@"+m.Version)
 	}
 	c := exec.Command("go", args...)
 	c.Stderr = os.Stderr
-	text, err := c.Output()
-	if err != nil {
-		return nil, err
-	}
 	folders := map[string]string{}
-	for d := json.NewDecoder(bytes.NewReader(text)); ; {
+	for d := json.NewDecoder(bytes.NewReader(must(c.Output()))); d.More(); {
 		var m struct{ Path, Version, Dir string }
-		if err := d.Decode(&m); err == io.EOF {
-			return folders, nil
-		} else if err != nil {
-			return nil, err
-		}
+		check(d.Decode(&m))
 		folders[m.Path+"@"+m.Version] = m.Dir
 	}
+	return folders
 }

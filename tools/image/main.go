@@ -33,12 +33,21 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: image FOLDER")
 		os.Exit(2)
 	}
-	digest, err := makeImage(os.Args[1])
+	fmt.Println(makeImage(os.Args[1]))
+}
+
+// check ends the program if there is an error.
+func check(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "image:", err)
 		os.Exit(1)
 	}
-	fmt.Println(digest)
+}
+
+// must returns a value, or ends the program if there is an error.
+func must[T any](v T, err error) T {
+	check(err)
+	return v
 }
 
 // A build is what the Go tool wrote into a program.
@@ -59,57 +68,29 @@ func (b build) setting(key string) string {
 }
 
 // makeImage writes the list and the image, and returns the image's digest.
-func makeImage(folder string) (digest v1.Hash, err error) {
-	b, err := readBuild(filepath.Join(folder, program))
-	if err != nil {
-		return digest, err
-	}
-	list, err := listOf(b)
-	if err != nil {
-		return digest, err
-	}
-	if err = os.WriteFile(filepath.Join(folder, listFile), list, 0o644); err != nil {
-		return digest, err
-	}
-	text, err := layerOf(folder, b.made)
-	if err != nil {
-		return digest, err
-	}
-	image, err := imageOf(b, text)
-	if err != nil {
-		return digest, err
-	}
+func makeImage(folder string) v1.Hash {
+	b := readBuild(filepath.Join(folder, program))
+	check(os.WriteFile(filepath.Join(folder, listFile), listOf(b), 0o644))
+	image := imageOf(b, layerOf(folder, b.made))
 	path := filepath.Join(folder, "image")
-	if err = os.RemoveAll(path); err != nil {
-		return digest, err
-	}
-	to, err := layout.Write(path, empty.Index)
-	if err != nil {
-		return digest, err
-	}
+	check(os.RemoveAll(path))
 	name := map[string]string{"org.opencontainers.image.ref.name": "latest"}
-	err = to.AppendImage(image, layout.WithAnnotations(name),
-		layout.WithPlatform(v1.Platform{OS: "linux", Architecture: b.setting("GOARCH")}))
-	if err != nil {
-		return digest, err
-	}
-	return image.Digest()
+	check(must(layout.Write(path, empty.Index)).AppendImage(image, layout.WithAnnotations(name),
+		layout.WithPlatform(v1.Platform{OS: "linux", Architecture: b.setting("GOARCH")})))
+	return must(image.Digest())
 }
 
 // layerOf returns a tar archive of the files of the image.
-func layerOf(folder string, made time.Time) ([]byte, error) {
-	data, err := filepath.Glob(filepath.Join(folder, "mnist", "*.gz"))
-	if err != nil || len(data) != 4 {
-		return nil, fmt.Errorf("%s must have the 4 files of MNIST; it has %d (%v)", folder, len(data), err)
+func layerOf(folder string, made time.Time) []byte {
+	data := must(filepath.Glob(filepath.Join(folder, "mnist", "*.gz")))
+	if len(data) != 4 {
+		check(fmt.Errorf("%s must have the 4 files of MNIST; it has %d", folder, len(data)))
 	}
 	slices.Sort(data)
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
 	for _, name := range []string{"data/", "data/mnist/"} {
-		h := tar.Header{Name: name, Typeflag: tar.TypeDir, Mode: 0o755, ModTime: made}
-		if err := w.WriteHeader(&h); err != nil {
-			return nil, err
-		}
+		check(w.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeDir, Mode: 0o755, ModTime: made}))
 	}
 	for _, path := range append(data, filepath.Join(folder, program), filepath.Join(folder, listFile)) {
 		name, mode := filepath.Base(path), int64(0o644)
@@ -119,39 +100,23 @@ func layerOf(folder string, made time.Time) ([]byte, error) {
 		case "":
 			mode = 0o755
 		}
-		text, err := os.ReadFile(path)
-		if err == nil {
-			err = w.WriteHeader(&tar.Header{Name: name, Size: int64(len(text)), Mode: mode, ModTime: made})
-		}
-		if err == nil {
-			_, err = w.Write(text)
-		}
-		if err != nil {
-			return nil, err
-		}
+		text := must(os.ReadFile(path))
+		check(w.WriteHeader(&tar.Header{Name: name, Size: int64(len(text)), Mode: mode, ModTime: made}))
+		must(w.Write(text))
 	}
-	return b.Bytes(), w.Close()
+	check(w.Close())
+	return b.Bytes()
 }
 
 // imageOf returns the image of one layer.
-func imageOf(b build, text []byte) (v1.Image, error) {
-	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) {
+func imageOf(b build, text []byte) v1.Image {
+	layer := must(tarball.LayerFromOpener(func() (io.ReadCloser, error) {
 		return io.NopCloser(bytes.NewReader(text)), nil
-	}, tarball.WithMediaType(types.OCILayer))
-	if err != nil {
-		return nil, err
-	}
+	}, tarball.WithMediaType(types.OCILayer)))
 	image := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)
-	image, err = mutate.Append(image, mutate.Addendum{Layer: layer, MediaType: types.OCILayer,
-		History: v1.History{Created: v1.Time{Time: b.made}, CreatedBy: "deploy/build.sh"}})
-	if err != nil {
-		return nil, err
-	}
-	file, err := image.ConfigFile()
-	if err != nil {
-		return nil, err
-	}
-	file = file.DeepCopy()
+	image = must(mutate.Append(image, mutate.Addendum{Layer: layer, MediaType: types.OCILayer,
+		History: v1.History{Created: v1.Time{Time: b.made}, CreatedBy: "deploy/build.sh"}}))
+	file := must(image.ConfigFile()).DeepCopy()
 	file.OS, file.Architecture, file.Created = "linux", b.setting("GOARCH"), v1.Time{Time: b.made}
 	file.Config = v1.Config{Entrypoint: []string{"/" + program}, User: user, Env: []string{"DSBO_DATA=/data/mnist"},
 		ExposedPorts: map[string]struct{}{"7000/tcp": {}, "9100/tcp": {}},
@@ -162,5 +127,5 @@ func imageOf(b build, text []byte) (v1.Image, error) {
 			"org.opencontainers.image.revision": b.setting("vcs.revision"),
 			"org.opencontainers.image.created":  b.made.Format(time.RFC3339),
 		}}
-	return mutate.ConfigFile(image, file)
+	return must(mutate.ConfigFile(image, file))
 }

@@ -19,13 +19,6 @@ import (
 	"github.com/spdx/tools-golang/spdxlib"
 )
 
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // TestImage: deploy/build.sh makes, twice, the same image, which can be read and in which nobody is
 // root; its list can be read and has the modules of the program, each with its sum.
 func TestImage(t *testing.T) {
@@ -51,7 +44,7 @@ func TestImage(t *testing.T) {
 		t.Errorf("%+v", config)
 	}
 
-	b := must(readBuild(filepath.Join(dir, program)))
+	b := readBuild(filepath.Join(dir, program))
 	files := map[string][]byte{}
 	for r := tar.NewReader(mutate.Extract(image)); ; {
 		h, err := r.Next()
