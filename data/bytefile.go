@@ -82,7 +82,7 @@ func (f *byteFile) fail(format string, args ...any) error {
 
 // readAll reads the content.
 func (f *byteFile) readAll() ([]byte, error) {
-	content, err := f.Bytes(firstChunk)
+	content, err := f.Bytes()
 	if err != nil {
 		return nil, f.in.Error(err)
 	}

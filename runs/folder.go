@@ -339,7 +339,7 @@ func (f Folder) ReadLambda() ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	lambda, _, err := files.ReadNPY(bytes.NewReader(data))
+	lambda, _, err := files.ReadNPY(data)
 	if err != nil {
 		return nil, dsbo.ConfigErrorf("%s: %w", f.Path(LambdaFile), err)
 	}

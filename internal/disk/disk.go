@@ -81,12 +81,12 @@ func Mount(dir string, of FS) (unmount func()) {
 	here := mounted{dir, of}
 	mountLock.Lock()
 	defer mountLock.Unlock()
-	mounts = append([]mounted{here}, mounts...)
+	mounts = slices.Insert(mounts, 0, here)
 	return func() {
 		mountLock.Lock()
 		defer mountLock.Unlock()
 		i := slices.Index(mounts, here)
-		mounts = slices.Concat(mounts[:i], mounts[i+1:])
+		mounts = slices.Delete(mounts, i, i+1)
 	}
 }
 
@@ -95,13 +95,9 @@ func Mount(dir string, of FS) (unmount func()) {
 func fileSystemOf(path string) FS {
 	mountLock.RLock()
 	defer mountLock.RUnlock()
-	if len(mounts) == 0 {
-		return System{}
-	}
-	abs, err := filepath.Abs(path)
 	for _, m := range mounts {
-		if below := strings.TrimSuffix(m.dir, string(filepath.Separator)) + string(filepath.Separator); err == nil &&
-			(abs == m.dir || strings.HasPrefix(abs, below)) {
+		abs, err := filepath.Abs(path)
+		if below, other := filepath.Rel(m.dir, abs); err == nil && other == nil && filepath.IsLocal(below) {
 			return m.fs
 		}
 	}
@@ -196,9 +192,6 @@ func ReadFile(path string) ([]byte, error) {
 // unchanged, and no temporary file is left.
 func Write(path string, fill func(w io.Writer) error) error { return write(path, 0o666, fill) }
 
-// buffers are for writes: a run writes small files often.
-var buffers = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, 1<<16) }}
-
 // write is [Write] with the permissions of a new file.
 func write(path string, perm fs.FileMode, fill func(w io.Writer) error) (err error) {
 	f, name, err := createTemp(path, perm)
@@ -211,12 +204,7 @@ func write(path string, perm fs.FileMode, fill func(w io.Writer) error) (err err
 			Remove(name)
 		}
 	}()
-	w := buffers.Get().(*bufio.Writer)
-	w.Reset(f)
-	defer func() {
-		w.Reset(nil) // which keeps no file
-		buffers.Put(w)
-	}()
+	w := bufio.NewWriterSize(f, 1<<16)
 	for _, step := range []func() error{func() error { return fill(w) }, w.Flush, f.Sync, f.Close} {
 		if err := step(); err != nil {
 			return err
@@ -260,14 +248,14 @@ func IsTemporary(name string) bool {
 }
 
 // WriteBytes is [Write] with the content at hand.
-func WriteBytes(path string, data []byte) error { return Write(path, filler(data)) }
+func WriteBytes(path string, data []byte) error { return writeBytes(path, 0o666, data) }
 
 // WriteSecret is [WriteBytes] of a file that its owner alone can read.
-func WriteSecret(path string, data []byte) error { return write(path, 0o600, filler(data)) }
+func WriteSecret(path string, data []byte) error { return writeBytes(path, 0o600, data) }
 
-func filler(data []byte) func(w io.Writer) error {
-	return func(w io.Writer) error {
+func writeBytes(path string, perm fs.FileMode, data []byte) error {
+	return write(path, perm, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
-	}
+	})
 }

@@ -4,7 +4,9 @@
 package files
 
 import (
+	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -19,7 +21,6 @@ type Reader struct {
 
 	in    io.Reader        // where numbers come from
 	order binary.ByteOrder // of the bytes of a number
-	kind  byte             // f, i, u or b
 	size  int              // bytes a number
 	done  int              // bytes read
 	raw   []byte           // scratch
@@ -43,10 +44,14 @@ func (r *Reader) Fits(most int64) error {
 	return nil
 }
 
-// Bytes reads the whole array as the file's bytes. A false header costs no more memory than guess,
-// or twice the file's length.
-func (r *Reader) Bytes(guess int) ([]byte, error) {
-	return readExactly(r.in, r.Len()*r.size, guess)
+// Bytes reads the whole array as the file's bytes. A false header costs no more memory than twice
+// the file's length.
+func (r *Reader) Bytes() ([]byte, error) {
+	all, err := io.ReadAll(io.LimitReader(r.in, int64(r.Len()*r.size)))
+	if r.done = len(all); err != nil || r.done < r.Len()*r.size {
+		return nil, r.shortError(cmp.Or(err, io.EOF))
+	}
+	return all, r.End()
 }
 
 // Rows reads the whole array as its bytes in the file, each row into the memory of its length that
@@ -83,12 +88,9 @@ func (r *Reader) Next(numbers []float64) error {
 	if err != nil {
 		return r.shortError(err)
 	}
-	r.decode(numbers)
-	if r.kind == 'f' {
-		return nil
-	}
-	for i, v := range numbers {
-		if math.Abs(v) >= 1<<53 {
+	for i := range numbers {
+		numbers[i] = r.number(r.raw[i*r.size:][:r.size])
+		if v := numbers[i]; r.Type[0] != 'f' && math.Abs(v) >= 1<<53 {
 			return fmt.Errorf("integers must be less than 2^53 in magnitude; %s has %.0f", r.Place(at+i), v)
 		}
 	}
@@ -96,8 +98,26 @@ func (r *Reader) Next(numbers []float64) error {
 }
 
 // End returns an error if anything follows the array, or if the compressed input is damaged at
-// its end.
-func (r *Reader) End() error { return readEnd(r.in, r.Len()*r.size) }
+// its end: reading to the end makes gzip check its sum.
+func (r *Reader) End() error {
+	n, err := io.ReadFull(r.in, make([]byte, 1))
+	if n > 0 {
+		return fmt.Errorf("too long: more than the %d bytes that its header announces", r.Len()*r.size)
+	}
+	if err != io.EOF {
+		return fmt.Errorf("damaged at its end%s", ReadReason(err))
+	}
+	return nil
+}
+
+// ReadReason returns an error's text in parentheses, or "" if the error is only the end of the
+// input.
+func ReadReason(err error) string {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return ""
+	}
+	return fmt.Sprintf(" (%v)", err)
+}
 
 // Place names the place of a number in the order of the file.
 func (r *Reader) Place(i int) string {
@@ -108,53 +128,45 @@ func (r *Reader) Place(i int) string {
 	return fmt.Sprintf("row %d, column %d", row, column)
 }
 
-// decode decodes the bytes in raw.
-func (r *Reader) decode(numbers []float64) {
-	for i := range numbers {
-		b := r.raw[i*r.size:][:r.size]
-		switch {
-		case r.kind == 'f' && r.size == 4:
-			numbers[i] = float64(math.Float32frombits(r.order.Uint32(b)))
-		case r.kind == 'f':
-			numbers[i] = math.Float64frombits(r.order.Uint64(b))
-		case r.size == 1 && r.kind != 'i':
-			numbers[i] = float64(b[0])
-		default:
-			numbers[i] = r.integer(b)
-		}
+// number returns the number that some bytes are.
+func (r *Reader) number(b []byte) float64 {
+	bits := uint64(b[0])
+	switch r.size {
+	case 2:
+		bits = uint64(r.order.Uint16(b))
+	case 4:
+		bits = uint64(r.order.Uint32(b))
+	case 8:
+		bits = r.order.Uint64(b)
 	}
+	switch unused := 64 - 8*r.size; {
+	case r.Type == "f4":
+		return float64(math.Float32frombits(uint32(bits)))
+	case r.Type == "f8":
+		return math.Float64frombits(bits)
+	case r.Type[0] == 'i':
+		return float64(int64(bits<<unused) >> unused)
+	}
+	return float64(bits)
 }
 
-// integer reads one number of kind i or u.
-func (r *Reader) integer(b []byte) float64 {
-	var v uint64
-	for i := range b {
-		if r.order == binary.BigEndian {
-			v = v<<8 | uint64(b[i])
-		} else {
-			v |= uint64(b[i]) << (8 * i)
-		}
-	}
-	if r.kind != 'i' {
-		return float64(v)
-	}
-	unused := 64 - 8*r.size
-	return float64(int64(v<<unused) >> unused)
-}
-
-func (r *Reader) setType(name string) {
-	r.Type, r.kind, r.size = name, name[0], int(name[1]-'0')
-}
+func (r *Reader) setType(name string) { r.Type, r.size = name, int(name[1]-'0') }
 
 // setShape sets a shape, and reports whether it can be one.
 func (r *Reader) setShape(shape []int) bool {
-	size := float64(r.size) // a product that may not fit in an int
-	for _, d := range shape {
-		if d < 1 {
-			return false
-		}
-		size *= float64(d)
-	}
 	r.Shape = shape
-	return size <= math.MaxInt/2
+	_, fits := sizeOf(shape, r.size)
+	return fits
+}
+
+// sizeOf returns the bytes of an array, and whether there is at least one number and memory could
+// have them.
+func sizeOf(shape []int, size int) (int, bool) {
+	for _, n := range shape {
+		if n < 1 || size > math.MaxInt/2/n {
+			return 0, false
+		}
+		size *= n
+	}
+	return size, true
 }

@@ -1,10 +1,11 @@
 package files
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -17,31 +18,21 @@ func IsNPY(start []byte) bool {
 	return strings.HasPrefix(string(start[:min(len(start), len(npyMagic))]), npyMagic)
 }
 
-// ReadNPY reads all of a vector or matrix, in C order, and its shape, up to the end of the input.
-func ReadNPY(in io.Reader) (numbers []float64, shape []int, err error) {
-	r, err := NPY(in)
+// ReadNPY returns all of a file of a vector or matrix, in C order, and its shape.
+func ReadNPY(file []byte) (numbers []float64, shape []int, err error) {
+	r, err := NPY(bytes.NewReader(file))
+	if err == nil {
+		err = r.Fits(int64(len(file)))
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	const most = 1 << 16 // at a time: a false header costs no memory
-	for left := r.Len(); left > 0; {
-		n := min(left, most)
-		numbers = slices.Grow(numbers, n)[:len(numbers)+n]
-		if err := r.Next(numbers[len(numbers)-n:]); err != nil {
-			return nil, nil, err
-		}
-		left -= n
-	}
-	if err := r.End(); err != nil {
+	numbers = make([]float64, r.Len())
+	if err := cmp.Or(r.Next(numbers), r.End()); err != nil {
 		return nil, nil, err
 	}
-	return r.rowMajor(numbers), r.Shape, nil
-}
-
-// rowMajor returns numbers with the last index running fastest.
-func (r *Reader) rowMajor(numbers []float64) []float64 {
 	if !r.Fortran {
-		return numbers
+		return numbers, r.Shape, nil
 	}
 	rows := r.Shape[0]
 	cols := len(numbers) / rows
@@ -49,7 +40,7 @@ func (r *Reader) rowMajor(numbers []float64) []float64 {
 	for i, v := range numbers {
 		moved[i%rows*cols+i/rows] = v
 	}
-	return moved
+	return moved, r.Shape, nil
 }
 
 // NPY reads the header of an .npy file of a vector or matrix: float32, float64, bool or integers of

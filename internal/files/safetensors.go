@@ -61,7 +61,9 @@ func WriteTensors(w io.Writer, metadata map[string]string, tensors ...Tensor) er
 	}
 	end := 0
 	for _, t := range tensors {
-		if size, ok := sizeOf(t.Shape); !ok || size != len(t.Data) {
+		typ, bytes := t.typ()
+		size, ok := sizeOf(t.Shape, bytes)
+		if !ok || size != bytes*len(t.Data) {
 			return dsbo.ShapeErrorf("array %q must have as many numbers as its shape %v; it has %d", t.Name,
 				t.Shape, len(t.Data))
 		}
@@ -69,9 +71,8 @@ func WriteTensors(w io.Writer, metadata map[string]string, tensors ...Tensor) er
 			return dsbo.ShapeErrorf("names of arrays must differ, and from %s; there is %q",
 				metadataName, t.Name)
 		}
-		typ, bytes := t.typ()
-		header[t.Name] = tensorEntry{typ, t.Shape, []int{end, end + bytes*len(t.Data)}}
-		end += bytes * len(t.Data)
+		header[t.Name] = tensorEntry{typ, t.Shape, []int{end, end + size}}
+		end += size
 	}
 	text, err := json.Marshal(header)
 	if err != nil {
@@ -90,19 +91,6 @@ func WriteTensors(w io.Writer, metadata map[string]string, tensors ...Tensor) er
 	}
 	_, err = w.Write(out)
 	return err
-}
-
-// sizeOf returns the product of a shape, and whether it is one of at least one number that memory
-// could hold.
-func sizeOf(shape []int) (int, bool) {
-	size := 1
-	for _, n := range shape {
-		if n < 1 || size > math.MaxInt/8/n {
-			return 0, false
-		}
-		size *= n
-	}
-	return size, true
 }
 
 // ReadTensors returns the arrays of a file, in the order of their bytes, and its metadata.
@@ -197,11 +185,10 @@ func (e namedEntry) read(data []byte, at int) (Tensor, error) {
 		return Tensor{}, fmt.Errorf("its bytes must begin at %d and end at %d at most; they are %d to %d", at,
 			len(data), first, end)
 	}
-	size, ok := sizeOf(e.Shape)
-	if !ok || bytes*size != end-first {
+	if size, ok := sizeOf(e.Shape, bytes); !ok || size != end-first {
 		return Tensor{}, fmt.Errorf("the shape %v does not have %d bytes of %s", e.Shape, end-first, typ)
 	}
-	t.Data = make([]float64, size)
+	t.Data = make([]float64, (end-first)/bytes)
 	for i := range t.Data {
 		if number := data[first+i*bytes:]; t.Single {
 			t.Data[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(number)))

@@ -24,8 +24,8 @@ type Limits struct {
 	Time      time.Duration // within which each must be admitted; 0: there is no bound
 }
 
-// ErrStranger ends connections that must have been admitted before they send more.
-var ErrStranger = errors.New("too much was sent before it was known who it is")
+// errStranger ends connections that must have been admitted before they send more.
+var errStranger = errors.New("too much was sent before it was known who it is")
 
 // A listener is a net.Listener whose connections are *[Conn].
 type listener struct {
@@ -140,7 +140,7 @@ func (c *Conn) Read(b []byte) (int, error) {
 	}
 	left := c.allowance.Load()
 	if left <= 0 {
-		return 0, errors.Join(ErrStranger, c.Close())
+		return 0, errors.Join(errStranger, c.Close())
 	}
 	n, err := c.Conn.Read(b[:min(int64(len(b)), left)])
 	c.allowance.Add(-int64(n))

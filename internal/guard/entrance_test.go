@@ -1,4 +1,4 @@
-package guard_test
+package guard
 
 import (
 	"errors"
@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"dsbo/internal/guard"
 	"dsbo/internal/testkit"
 )
 
@@ -38,10 +37,10 @@ type from struct {
 func (f from) RemoteAddr() net.Addr { return f.place }
 
 // visit connects from an address, and returns both ends.
-func visit(h hall, l net.Listener, address string) (there net.Conn, here *guard.Conn) {
+func visit(h hall, l net.Listener, address string) (there net.Conn, here *Conn) {
 	there, other := net.Pipe()
 	go func() { h.c <- from{other, place(address)} }()
-	return there, testkit.Get(l.Accept()).(*guard.Conn)
+	return there, testkit.Get(l.Accept()).(*Conn)
 }
 
 // open reports whether the other end of a connection is open.
@@ -58,11 +57,11 @@ func open(c net.Conn) bool {
 func TestCrowd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := hall{make(chan net.Conn)}
-		l := guard.Wrap(h, guard.Limits{Strangers: 3})
+		l := Wrap(h, Limits{Strangers: 3})
 		known, k := visit(h, l, "a:1")
 		k.Admit()
 		var crowd []net.Conn
-		var ends []*guard.Conn
+		var ends []*Conn
 		for _, address := range []string{"a:2", "b:1", "a:3", "a:4", "c:1", "d:1"} {
 			there, here := visit(h, l, address)
 			crowd, ends = append(crowd, there), append(ends, here)
@@ -86,8 +85,8 @@ func TestCrowd(t *testing.T) {
 func TestStranger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := hall{make(chan net.Conn)}
-		l := guard.Wrap(h, guard.Limits{Strangers: 9, Bytes: 10, Time: time.Minute})
-		read := func(c *guard.Conn) (n int, err error) {
+		l := Wrap(h, Limits{Strangers: 9, Bytes: 10, Time: time.Minute})
+		read := func(c *Conn) (n int, err error) {
 			for b := make([]byte, 7); err == nil && n < 21; {
 				var more int
 				more, err = c.Read(b)
@@ -97,7 +96,7 @@ func TestStranger(t *testing.T) {
 		}
 		for _, admitted := range []bool{false, true} {
 			there, here := visit(h, l, "a:1")
-			if guard.ConnOf(here.RemoteAddr()) != here {
+			if ConnOf(here.RemoteAddr()) != here {
 				t.Error("a connection is not found by its address")
 			}
 			if admitted {
@@ -105,7 +104,7 @@ func TestStranger(t *testing.T) {
 			}
 			go func() { _, _ = there.Write(make([]byte, 21)) }()
 			n, err := read(here)
-			if admitted && (n != 21 || err != nil) || !admitted && (n != 10 || !errors.Is(err, guard.ErrStranger)) {
+			if admitted && (n != 21 || err != nil) || !admitted && (n != 10 || !errors.Is(err, errStranger)) {
 				t.Errorf("admitted %v: %d bytes were read, error %v", admitted, n, err)
 			}
 			here.Close()

@@ -12,10 +12,10 @@ import (
 	"dsbo/internal/wording"
 )
 
-// Of each kind, as many lines as Burst come at once, and then one each Every.
+// Of each kind, as many lines as burst come at once, and then one each every.
 const (
-	LogBurst = 10
-	every    = 10 * time.Second
+	burst = 10
+	every = 10 * time.Second
 )
 
 // neighbour is the attribute that makes lines with one message of several kinds.
@@ -32,7 +32,8 @@ func LimitLog(to *slog.Logger) *slog.Logger {
 	return slog.New(&handler{to.Handler(), &kinds{all: map[kind]*count{}}})
 }
 
-type kind struct{ message, neighbour string }
+// A kind of lines is their message and their neighbour, if any.
+type kind [2]string
 
 // A count is the rate limiter's state of a kind.
 type count struct {
@@ -52,10 +53,10 @@ func (k *kinds) allow(of kind, now time.Time) (missed int, ok bool) {
 	defer k.mu.Unlock()
 	c := k.all[of]
 	if c == nil {
-		c = &count{credit: LogBurst * every, updated: now}
+		c = &count{credit: burst * every, updated: now}
 		k.all[of] = c
 	}
-	c.credit = min(LogBurst*every, c.credit+now.Sub(c.updated))
+	c.credit = min(burst*every, c.credit+now.Sub(c.updated))
 	c.updated = now
 	if c.credit < every {
 		c.omitted++
@@ -73,10 +74,10 @@ type handler struct {
 
 // Handle implements slog.Handler.
 func (h *handler) Handle(ctx context.Context, r slog.Record) error {
-	of := kind{message: r.Message}
+	of := kind{r.Message}
 	r.Attrs(func(a slog.Attr) bool {
 		if a.Key == neighbour {
-			of.neighbour = a.Value.String()
+			of[1] = a.Value.String()
 		}
 		return a.Key != neighbour
 	})

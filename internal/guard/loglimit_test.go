@@ -1,4 +1,4 @@
-package guard_test
+package guard
 
 import (
 	"bytes"
@@ -10,7 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"dsbo/internal/guard"
 	"dsbo/internal/wording"
 )
 
@@ -22,7 +21,7 @@ func TestOthersTextInLogs(t *testing.T) {
 	} {
 		var b bytes.Buffer
 		const sent = "bad\x1b[2J\u202e\nlevel=ERROR"
-		guard.LimitLog(slog.New(handler(&b))).Warn("refused", "reason", errors.New(sent), "says", sent)
+		LimitLog(slog.New(handler(&b))).Warn("refused", "reason", errors.New(sent), "says", sent)
 		line := strings.TrimSuffix(b.String(), "\n")
 		if !wording.Printable(line) || strings.Count(line, "202e") != 2 {
 			t.Errorf("%s: the line is %q; it must be one, and show what was sent twice", name, line)
@@ -35,7 +34,7 @@ func TestOthersTextInLogs(t *testing.T) {
 func TestLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b bytes.Buffer
-		log := guard.LimitLog(slog.New(slog.NewTextHandler(&b, nil))).With("agent", 3)
+		log := LimitLog(slog.New(slog.NewTextHandler(&b, nil))).With("agent", 3)
 		lines := func() int {
 			n := strings.Count(b.String(), "\n")
 			return n
@@ -43,12 +42,12 @@ func TestLimit(t *testing.T) {
 		for range 1000 {
 			log.Info("refused", "from", "a stranger")
 		}
-		if lines() != guard.LogBurst {
-			t.Errorf("%d lines of 1000 came; they must be %d", lines(), guard.LogBurst)
+		if lines() != burst {
+			t.Errorf("%d lines of 1000 came; they must be %d", lines(), burst)
 		}
 		log.Info("lost", "neighbour", 1)
 		log.Info("lost", "neighbour", 2)
-		if lines() != guard.LogBurst+2 {
+		if lines() != burst+2 {
 			t.Errorf("%d lines; those of other kinds must come", lines())
 		}
 		b.Reset()
