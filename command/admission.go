@@ -1,41 +1,27 @@
 package command
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
 
 	"dsbo"
 	"dsbo/command/cluster"
-	"dsbo/internal/cli"
 	"dsbo/network/membership"
 	"dsbo/network/pki"
 )
 
-const admissionIntro = `Admits a site to a run that goes on: signs -out/agent-<i>.admission, the number of its agent and
-which agents it connects to. It goes to the site with its certificate, ca.pem and the cluster file of
-the run. The agent's number is the next one after those of the cluster file and of sites that have
-been admitted before. The quorum of the cluster file must be more than half of all agents, this one
-included. The other sites get no new file: the agent shows its admission, and they check the
-signature.`
-
 // pkiAdmission is the step in which the authority admits a site.
-func (p *program) pkiAdmission(_ context.Context, args []string, stdout, _ io.Writer) error {
-	f := p.flags("pki admission", admissionIntro, "-ca DIR -cluster FILE -agent N -neighbours LIST -out DIR",
-		"-ca authority -cluster cluster.json -agent 8 -neighbours 0,3 -out signed")
+func (p *program) pkiAdmission(f *call) error {
 	w := newWarrant(f)
-	list := f.String("neighbours", "",
-		"`agents` of the cluster file that the agent connects to, such as 0,3: two or more, so that it stays "+
-			"when one leaves")
-	f.Group("Flags", "ca", "cluster", "agent", "neighbours", "out")
-	c, err := p.parseCluster(f, args, stdout, "ca", "neighbours")
+	var list string
+	f.Vars(map[string]any{"neighbours": &list})
+	c, err := p.parseCluster(f, "ca", "neighbours", "cluster", "out")
 	if err != nil {
 		return err
 	}
-	neighbours, err := neighboursOf(*list, c)
+	neighbours, err := neighboursOf(list, c)
 	if err != nil {
 		return err
 	}
@@ -51,7 +37,7 @@ func (p *program) pkiAdmission(_ context.Context, args []string, stdout, _ io.Wr
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "%s is admitted to %s beside agents %s by %s\n", pki.Name(w.agent), c.Run, *list, path)
+	_, err = fmt.Fprintf(f.stdout, "%s is admitted to %s beside agents %s by %s\n", pki.Name(w.agent), c.Run, list, path)
 	return err
 }
 
@@ -62,12 +48,9 @@ type warrantFlags struct {
 }
 
 // newWarrant adds the flags.
-func newWarrant(f *cli.Flags) *warrantFlags {
-	w := &warrantFlags{}
-	f.StringVar(&w.folder, "ca", "", "`folder` with ca.pem and ca-key.pem")
-	f.String("cluster", "", "cluster `file` of the run")
-	f.IntVar(&w.agent, "agent", -1, "`number` of the agent (required)")
-	f.StringVar(&w.out, "out", "", "`folder` for what is signed")
+func newWarrant(f *call) *warrantFlags {
+	w := &warrantFlags{agent: -1}
+	f.Vars(map[string]any{"ca": &w.folder, "agent": &w.agent, "out": &w.out})
 	return w
 }
 

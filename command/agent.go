@@ -3,28 +3,27 @@ package command
 import (
 	"cmp"
 	"context"
+	"flag"
+	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"dsbo"
 	"dsbo/command/cluster"
+	"dsbo/experiment"
 	"dsbo/experiment/site"
 	"dsbo/internal/cli"
 	"dsbo/network/membership"
 	"dsbo/network/pki"
 	"dsbo/network/session"
+	"dsbo/runs"
 )
-
-const agentIntro = `Runs one agent of the run that the cluster file describes. Its run folder is
-DIR/agent-<i>. After the agent was stopped or its machine was lost, the same command
-resumes it; the others wait for it meanwhile. It ends when all agents have finished.
-
-Between machines each agent needs its certificate, which the verb pki makes. Data stay
-where they are: agents exchange vectors of the model's size, and no examples.`
 
 // numberVariables are the environment variables in which schedulers give a process its number.
 var numberVariables = []string{"SLURM_PROCID", "JOB_COMPLETION_INDEX"}
@@ -32,6 +31,7 @@ var numberVariables = []string{"SLURM_PROCID", "JOB_COMPLETION_INDEX"}
 // agentOptions are the flags of the verb agent.
 type agentOptions struct {
 	options
+	number    string                // of the agent, as it is given
 	agent     int                   // its number
 	check     bool                  // whether it is only tried what the agent needs
 	attached  bool                  // whether it ends as stdin does
@@ -47,35 +47,74 @@ type agentOptions struct {
 	adjust    func(*session.Config) // changes the settings of sessions, for tests; may be nil
 }
 
-// agent is the verb agent: it runs one agent of a cluster file.
-func (p *program) agent(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	o, c, err := p.parseAgent(args, stdout)
-	if err != nil {
-		return o.passError(stdout, err)
+// agent returns the action that runs one agent of a cluster file: of the verb agent, a task without
+// flags, or of a task's verb, whose command line may have flags of the task.
+func (p *program) agent(t experiment.Task) action {
+	return func(f *call) error {
+		o, c, err := p.parseAgent(t, f)
+		if err == nil {
+			err = p.startAgent(f.ctx, o, c, f.stdout, f.stderr)
+		}
+		return o.passError(f.stdout, err)
 	}
-	return p.startAgent(ctx, o, c, stdout, stderr)
 }
 
-// parseAgent reads the command line of agent and its cluster file.
-func (p *program) parseAgent(args []string, help io.Writer) (o agentOptions, c *cluster.Cluster, err error) {
-	f := p.flags("agent", agentIntro, "-cluster FILE -out DIR [flags]",
-		"-cluster cluster.json -out results/mnist-8 -agent 3 -certs certs")
-	agent := o.addFlags(f)
-	f.First = slices.Concat([]string{"cluster", "agent"}, siteFlags)
-	if err = cmp.Or(f.Parse(args, help, "cluster", "out"), o.loadPolicy()); err != nil {
+// verbAgent has the name of the verb agent.
+var verbAgent = experiment.Task{Name: "agent", Flags: func(*flag.FlagSet) {}}
+
+// parseAgent reads the command line of an agent and its cluster file.
+func (p *program) parseAgent(t experiment.Task, f *call) (o agentOptions, c *cluster.Cluster, err error) {
+	o.addFlags(f)
+	ofAgent := map[string]bool{}
+	f.VisitAll(func(fl *flag.Flag) { ofAgent[fl.Name] = true })
+	t.Flags(f.FlagSet)
+	var ofTask []string
+	f.VisitAll(func(fl *flag.Flag) {
+		if !ofAgent[fl.Name] {
+			ofTask = append(ofTask, fl.Name)
+		}
+	})
+	required := []string{"cluster"}
+	if ofTask != nil {
+		f.Group("Task", ofTask...)
+	} else {
+		required = append(required, "out")
+	}
+	f.First = slices.Concat([]string{"cluster", "agent"}, t.LocalFlags,
+		[]string{"out", "certs", "listen", "few-sites", "http", "log-file", "quiet"})
+	if err = f.parse(required...); err != nil {
+		return o, nil, err
+	}
+	given := map[string]string{} // before the check of the file sets the task's flags to others
+	f.Visit(func(fl *flag.Flag) {
+		if !ofAgent[fl.Name] {
+			given[fl.Name] = fl.Value.String()
+		}
+	})
+	if err = o.loadPolicy(); err != nil {
 		return o, nil, err
 	}
 	if c, err = cluster.Load(o.cluster, p.checkTask); err != nil {
 		return o, nil, err
 	}
-	return o, c, o.choose(*agent, c)
+	if ofTask != nil && c.Task != t.Name {
+		return o, nil, dsbo.ConfigErrorf("-cluster %s is of the task %s, not of %s", o.cluster, c.Task, t.Name)
+	}
+	if o.out == "" {
+		folder, err := runs.InResults(c.Run)
+		if err != nil {
+			return o, nil, err
+		}
+		o.out = string(folder)
+	}
+	return o, c, cmp.Or(o.mergeFlags(t, c, given), o.choose(c))
 }
 
 // choose sets the agent's number, and checks the options against its part in the run. Agents that
 // the cluster file does not have, up to the largest roster, need an admission.
-func (o *agentOptions) choose(number string, c *cluster.Cluster) (err error) {
+func (o *agentOptions) choose(c *cluster.Cluster) (err error) {
 	n, address := len(c.Addresses), ""
-	if o.agent, err = agentNumber(number, max(n, membership.LargestRoster(c.Quorum)), os.Getenv); err != nil {
+	if o.agent, err = agentNumber(o.number, max(n, membership.LargestRoster(c.Quorum))); err != nil {
 		return err
 	}
 	if o.agent < n {
@@ -102,36 +141,13 @@ func (o *agentOptions) loadAdmission(c *cluster.Cluster) (err error) {
 	return err
 }
 
-// siteFlags are the flags of an agent that a first user of one needs, beside which it is.
-var siteFlags = []string{"out", "certs", "listen", "few-sites", "http", "log-file", "quiet"}
-
-// addFlags adds the flags of an agent's command line, and returns the value of -agent.
-func (o *agentOptions) addFlags(f *cli.Flags) (agent *string) {
-	o.options.addFlags(f, "connections are not protected, and only those within this machine are allowed", "text")
-	agent = f.String("agent", "", "the agent's `number` (default: $SLURM_PROCID, else $JOB_COMPLETION_INDEX)")
-	f.BoolVar(&o.attached, "attached", false,
-		"for a program that starts agents: stop when stdin ends, as on an interrupt, and write an error to stdout "+
-			"instead of stderr")
-	f.BoolVar(&o.check, "check", false,
-		"read the files of the agent and connect to its neighbours once, print each step, and end")
-	f.StringVar(&o.listen, "listen", "",
-		"`address` to listen on, for instance :7000 (default: the agent's own in the cluster file)")
-	f.StringVar(&o.connect, "connect-by", "",
-		"`program` that makes connections, with %h and %p for host and port: its stdin and stdout are the stream, as "+
-			"of ProxyCommand of ssh")
-	f.BoolVar(&o.fewSites, "few-sites", false,
-		"take part in a run of two agents, or stay as one of two when others leave: each learns the other's terms "+
-			"of all sums")
-	f.StringVar(&o.result, "result", "",
-		"run `folder` of an agent that has finished, for one that was left out and comes too late: it ends with that "+
-			"result")
-	f.StringVar(&o.logFile, "log-file", "", "`file` to which to append the whole log, as JSON lines, beside stderr")
-	f.DurationVar(&o.progress, "progress", 10*time.Second,
-		"`time` between log lines about the agent's progress, if stderr is no terminal; 0: none")
-	f.Group("Run", "cluster", "agent", "out", "result", "few-sites", "check", "attached")
-	f.Group("Connections", slices.Insert(slices.Clone(connectionFlags), 1, "listen")...)
-	f.Group("Output", "log", "log-file", "quiet", "progress", "http")
-	return agent
+// addFlags adds the flags of an agent's command line.
+func (o *agentOptions) addFlags(f *call) {
+	o.options.addFlags(f, "text")
+	o.progress = 10 * time.Second
+	f.Vars(map[string]any{"agent": &o.number, "attached": &o.attached, "check": &o.check, "listen": &o.listen,
+		"connect-by": &o.connect, "few-sites": &o.fewSites, "result": &o.result, "log-file": &o.logFile,
+		"progress": &o.progress})
 }
 
 // leastSites is the number of agents from which on a sum hides each of its terms from the others.
@@ -164,11 +180,11 @@ func (o *agentOptions) validate(c *cluster.Cluster) error {
 
 // agentNumber returns the number of this agent among n agents: -agent's if it is given, else
 // the scheduler's.
-func agentNumber(given string, n int, getenv func(string) string) (int, error) {
+func agentNumber(given string, n int) (int, error) {
 	name, text := "-agent", given
 	for _, v := range numberVariables {
 		if text == "" {
-			name, text = "$"+v, getenv(v)
+			name, text = "$"+v, os.Getenv(v)
 		}
 	}
 	if text == "" {
@@ -180,4 +196,50 @@ func agentNumber(given string, n int, getenv func(string) string) (int, error) {
 		return 0, dsbo.ConfigErrorf("%s must be an agent of the cluster file, 0 to %d; it is %s", name, n-1, text)
 	}
 	return i, nil
+}
+
+// mergeFlags adds the task's flags of this command line to the run's, or keeps them as the site's
+// own. The flags of the run are part of its hash: an agent that has others is refused.
+func (o *agentOptions) mergeFlags(t experiment.Task, c *cluster.Cluster, given map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		text := "-" + name + "=" + given[name]
+		if slices.Contains(t.LocalFlags, name) {
+			o.own = append(o.own, text)
+			continue
+		}
+		k := slices.IndexFunc(c.Flags, func(f string) bool {
+			known, _ := cli.FlagName(f)
+			return known == name
+		})
+		if k < 0 {
+			c.Flags = append(c.Flags, text)
+		} else if strings.TrimLeft(c.Flags[k], "-") != text[1:] {
+			return dsbo.ConfigErrorf("%s must be what the cluster file says, %s, or be left out",
+				text, c.Flags[k])
+		}
+	}
+	return nil
+}
+
+// startAgent runs an agent whose command line has been read.
+func (p *program) startAgent(ctx context.Context, o agentOptions, c *cluster.Cluster, stdout, stderr io.Writer) error {
+	if o.check {
+		return p.checkAgent(ctx, o, c, stdout)
+	}
+	ignoreTerminal()
+	if o.attached {
+		var stop context.CancelFunc
+		ctx, stop = cli.UntilStdinEnds(ctx)
+		defer stop()
+	}
+	return p.runAgent(ctx, o, c, stdout, stderr)
+}
+
+// passError writes the error of an attached agent to stdout, for the program that started it.
+func (o *agentOptions) passError(stdout io.Writer, err error) error {
+	if !o.attached || err == nil {
+		return err
+	}
+	fmt.Fprintln(stdout, cli.OneLine(err))
+	return cli.Reported(err)
 }

@@ -32,8 +32,7 @@ func TestAgents(t *testing.T) {
 				t.Skip("another cluster file")
 			}
 			dir := t.TempDir()
-			file, certs, out := writeCluster(t, dir, 3, tt.more), filepath.Join(dir, "certs"), filepath.Join(dir, "out")
-			runCommand(t, "pki", "-cluster="+file, "-out="+certs)
+			file, certs, out := writeCertified(t, dir, 3, tt.more)
 			command := run
 			if tt.more != nil {
 				command = withoutPage
@@ -87,9 +86,7 @@ func TestAgents(t *testing.T) {
 func TestAgentsFromBestStart(t *testing.T) {
 	flags := []string{"-best-start", "-rivals=false", "-algorithm=dsoba", "-alpha=0.1"}
 	dir := t.TempDir()
-	file := writeCluster(t, dir, 3, map[string]any{"flags": append(slices.Clip(small), flags...)})
-	certs, out := filepath.Join(dir, "certs"), filepath.Join(dir, "out")
-	runCommand(t, "pki", "-cluster="+file, "-out="+certs)
+	file, certs, out := writeCertified(t, dir, 3, map[string]any{"flags": append(slices.Clip(small), flags...)})
 	agents(t, 3, "-cluster="+file, "-out="+out, "-certs="+certs, "-quiet")
 	one := alone(t, dir, append(flags, "-agents=3")...)
 	same(t, out, one, 3)
@@ -121,7 +118,10 @@ func TestNumber(t *testing.T) {
 		{env: map[string]string{job: "x"},
 			err: "$JOB_COMPLETION_INDEX must be an agent of the cluster file, 0 to 3; it is x"},
 	} {
-		got, err := agentNumber(tt.given, 4, func(name string) string { return tt.env[name] })
+		for _, v := range numberVariables {
+			t.Setenv(v, tt.env[v])
+		}
+		got, err := agentNumber(tt.given, 4)
 		if tt.err == "" && (err != nil || got != tt.want) {
 			t.Errorf("%q, %v: %d, %v, want %d", tt.given, tt.env, got, err, tt.want)
 		}

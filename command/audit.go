@@ -1,48 +1,35 @@
 package command
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 
 	"dsbo"
 	"dsbo/experiment/site"
-	"dsbo/internal/cli"
 	"dsbo/internal/wording"
 	"dsbo/runs"
 )
 
-const auditIntro = `Checks the audits of agents, audit.jsonl in the folder of each: who connected with which
-key, sessions and their members, policies, certificates, how each process ended. Each line has
-the SHA-256 of the line before it, so that a line that was changed, removed or put in shows.
-Lines that were cut off at the end show where a head is known: by -head, or by the signed
-disclosure.json of the folder.`
-
-// auditor returns the verb audit, of a program that makes flags so: it checks the chains of audits.
-func auditor(flags func(verb, intro, synopsis, example string) *cli.Flags) action {
-	return func(_ context.Context, args []string, stdout, _ io.Writer) error {
-		f := flags("audit", auditIntro, "[-head DIGEST] RUN...", "results/mnist-8/agent-3")
-		head := f.String("head", "",
-			"`SHA-256` of a line that each audit must have, which this verb has printed before")
-		f.Group("Flags", "head")
-		if err := f.ParseOperands(args, stdout); err != nil {
-			return err
-		}
-		if f.NArg() == 0 {
-			return dsbo.ConfigErrorf("run folders of agents are required, such as results/mnist-8/agent-3")
-		}
-		for _, path := range f.Args() {
-			c, unseen, err := verifyAudit(runs.Folder(path), *head)
-			if err != nil {
-				return dsbo.ConfigErrorf("%s: %s: %w", path, runs.AuditFile, err)
-			}
-			fmt.Fprintf(stdout, "%s: %s from %s to %s, unbroken%s; its head is %s\n", path,
-				wording.Count(c.Lines, "line"), wording.Plain(c.First), wording.Plain(c.Last), unseen, c.Head)
-		}
-		return nil
+// audit is the verb audit: it checks the chains of audits.
+func (p *program) audit(f *call) error {
+	var head string
+	f.Vars(map[string]any{"head": &head})
+	if err := f.parseOperands(); err != nil {
+		return err
 	}
+	if f.NArg() == 0 {
+		return dsbo.ConfigErrorf("run folders of agents are required, such as results/mnist-8/agent-3")
+	}
+	for _, path := range f.Args() {
+		c, unseen, err := verifyAudit(runs.Folder(path), head)
+		if err != nil {
+			return dsbo.ConfigErrorf("%s: %s: %w", path, runs.AuditFile, err)
+		}
+		fmt.Fprintf(f.stdout, "%s: %s from %s to %s, unbroken%s; its head is %s\n", path,
+			wording.Count(c.Lines, "line"), wording.Plain(c.First), wording.Plain(c.Last), unseen, c.Head)
+	}
+	return nil
 }
 
 // verifyAudit checks the audit in a run folder, which must have the line of head and of the agent's

@@ -90,11 +90,14 @@ func (c *certificate) check(now time.Time, a authorized) {
 	if err == nil {
 		err = a.Remove(removals)
 	}
-	if text := textOf(err); text != c.refused {
-		if c.refused = text; text != "" {
-			c.log.Warn("a removal is not used", "reason", text)
-		}
+	text := ""
+	if err != nil {
+		text = cli.OneLine(err)
 	}
+	if text != c.refused && err != nil {
+		c.log.Warn("a removal is not used", "reason", text)
+	}
+	c.refused = text
 }
 
 // watchFiles checks the files again and again until stop is called.
@@ -102,11 +105,9 @@ func (c *certificate) watchFiles(a authorized) (stop func()) {
 	end := make(chan struct{})
 	var work sync.WaitGroup
 	work.Go(func() {
-		t := time.NewTicker(filesRead)
-		defer t.Stop()
-		for {
+		for t := time.Tick(filesRead); ; {
 			select {
-			case now := <-t.C:
+			case now := <-t:
 				c.check(now, a)
 			case <-end:
 				return
@@ -117,12 +118,4 @@ func (c *certificate) watchFiles(a authorized) (stop func()) {
 		close(end)
 		work.Wait()
 	}
-}
-
-// textOf returns an error in one line, "" for none.
-func textOf(err error) string {
-	if err == nil {
-		return ""
-	}
-	return cli.OneLine(err)
 }

@@ -5,8 +5,8 @@
 package command
 
 import (
+	"bytes"
 	"encoding/csv"
-	"io"
 	"math/rand/v2"
 	"strconv"
 
@@ -49,36 +49,30 @@ func clinicHeader() []string {
 	return append(names, "diagnosis")
 }
 
-// writeClinic writes the patients of clinic i, from 0 to clinicCount-1, as comma-separated values
-// with a header. They are the same each time.
-func writeClinic(w io.Writer, i int) error { return write(w, i, clinics[i].patients) }
+// newPatients is the number of patients of all clinics whose diagnosis nobody knows yet.
+const newPatients = 8
 
-// writeNewClinic writes some patients whose diagnosis nobody knows yet, without its column.
-func writeNewClinic(w io.Writer) error { return write(w, clinicCount, 8) }
-
-// write writes patients; the patients of clinic clinicCount are of all, without
-// a diagnosis.
-func write(w io.Writer, i, patients int) error {
+// clinicTable returns the patients of clinic i as comma-separated values with a header; those of
+// clinic clinicCount are the new ones, without the column of the diagnosis. They are the same each
+// time.
+func clinicTable(i int) []byte {
+	from, count := clinics[:], newPatients
+	if i < clinicCount {
+		from, count = clinics[i:][:1], clinics[i].patients
+	}
 	r := rand.New(rand.NewPCG(2, uint64(i)))
-	out := csv.NewWriter(w)
-	columns := len(clinicHeader())
+	rows := [][]string{clinicHeader()}
+	for n := range count {
+		rows = append(rows, from[n%len(from)].patient(r, 1000*(i+1)+n))
+	}
 	if i == clinicCount {
-		columns--
-	}
-	if err := out.Write(clinicHeader()[:columns]); err != nil {
-		return err
-	}
-	for n := range patients {
-		c := clinics[i%clinicCount]
-		if i == clinicCount {
-			c = clinics[n%clinicCount]
-		}
-		if err := out.Write(c.patient(r, 1000*(i+1)+n)[:columns]); err != nil {
-			return err
+		for k, row := range rows {
+			rows[k] = row[:len(row)-1]
 		}
 	}
-	out.Flush()
-	return out.Error()
+	var b bytes.Buffer
+	_ = csv.NewWriter(&b).WriteAll(rows) // a buffer takes all
+	return b.Bytes()
 }
 
 // patient makes up a patient.

@@ -9,15 +9,13 @@ import (
 	"dsbo/internal/testkit"
 )
 
-func TestWrite(t *testing.T) {
+func TestClinics(t *testing.T) {
 	for i, c := range clinics {
-		var once, twice bytes.Buffer
-		testkit.OK(writeClinic(&once, i))
-		testkit.OK(writeClinic(&twice, i))
-		if once.String() != twice.String() {
+		once := clinicTable(i)
+		if !bytes.Equal(once, clinicTable(i)) {
 			t.Errorf("clinic %d: other patients the second time", i)
 		}
-		rows := testkit.Get(csv.NewReader(&once).ReadAll())
+		rows := testkit.Get(csv.NewReader(bytes.NewReader(once)).ReadAll())
 		if len(rows) != c.patients+1 || !slices.Equal(rows[0], clinicHeader()) {
 			t.Errorf("clinic %d: %d rows under %v", i, len(rows), rows[0])
 		}
@@ -36,13 +34,8 @@ func TestWrite(t *testing.T) {
 			t.Errorf("clinic %d: %.2f of the patients are ill, %d values are missing", i, part, missing)
 		}
 	}
-}
-
-func TestWriteNew(t *testing.T) {
-	var b bytes.Buffer
-	testkit.OK(writeNewClinic(&b))
-	rows := testkit.Get(csv.NewReader(&b).ReadAll())
-	if len(rows) != 9 || slices.Contains(rows[0], "diagnosis") {
+	rows := testkit.Get(csv.NewReader(bytes.NewReader(clinicTable(clinicCount))).ReadAll())
+	if len(rows) != newPatients+1 || slices.Contains(rows[0], "diagnosis") {
 		t.Errorf("%d rows under %v", len(rows), rows[0])
 	}
 }

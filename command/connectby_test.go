@@ -1,12 +1,10 @@
 package command
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -42,7 +40,6 @@ func bridge() {
 func TestConnectBy(t *testing.T) {
 	testkit.Long(t, "a process for each connection")
 	dir := t.TempDir()
-	certs, out := filepath.Join(dir, "certs"), filepath.Join(dir, "out")
 	var pairs, names []string
 	listen := addresses(3)
 	for i, address := range listen {
@@ -50,21 +47,15 @@ func TestConnectBy(t *testing.T) {
 		pairs = append(pairs, fmt.Sprintf("site-%d.invalid=%s", i, address))
 	}
 	t.Setenv(bridges, strings.Join(pairs, ","))
-	file := writeCluster(t, dir, 3, map[string]any{"agents": names})
-	runCommand(t, "pki", "-cluster="+file, "-out="+certs)
+	file, certs, out := writeCertified(t, dir, 3, map[string]any{"agents": names})
 	args := func(i int, more ...string) []string {
 		return append([]string{"agent", fmt.Sprint("-agent=", i), "-cluster=" + file, "-out=" + out, "-certs=" + certs,
 			"-listen=" + listen[i], "-quiet"}, more...)
 	}
-	atOnce(t, 3, func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-		p := testProgram()
-		o, c, err := p.parseAgent(args[1:], stdout)
-		if err != nil {
-			return err
-		}
-		o.connect, o.own = "bridge %h %p", append(o.own, "-report=false") // a line of -connect-by has blanks
-		return p.startAgent(ctx, o, c, stdout, stderr)
-	}, func(i int) []string { return args(i) })
+	atOnce(t, 3, changedAgent(func(o *agentOptions) {
+		omitPage(o)
+		o.connect = "bridge %h %p" // a line of -connect-by has blanks
+	}), func(i int) []string { return args(i) })
 	same(t, out, alone(t, dir, "-agents=3"), 3)
 	text, err := command(t, args(0, "-check", "-connect-by=nothing-of-this-name %h")...)
 	wantError(t, err, cli.Failure, "nothing-of-this-name")

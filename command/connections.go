@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"net/url"
-	"os"
 	"time"
 
 	"dsbo"
@@ -50,25 +49,15 @@ func connectionsOf(c *cluster.Cluster, agent int) (list []connection) {
 	return list
 }
 
-const networkIntro = `Prints the connections of one agent, one a row, as the form for a firewall asks for them:
-direction, host, port, protocol, purpose. Where the environment names a proxy (HTTPS_PROXY),
-the row is the connection to it, by CONNECT. Nothing else comes in or goes out, but for what
--http serves.`
-
 // network is the verb network: it prints the connections of an agent.
-func (p *program) network(_ context.Context, args []string, stdout, _ io.Writer) error {
-	f := p.flags("network", networkIntro, "-cluster FILE -agent I", "-cluster cluster.json -agent 3")
-	path := f.String("cluster", "", "cluster `file`")
-	agent := f.String("agent", "", "the agent's `number`")
-	f.Group("Flags", "cluster", "agent")
-	if err := f.Parse(args, stdout, "cluster", "agent"); err != nil {
-		return err
-	}
-	c, err := cluster.Load(*path, p.checkTask)
+func (p *program) network(f *call) error {
+	var agent string
+	f.Vars(map[string]any{"agent": &agent})
+	c, err := p.parseCluster(f, "cluster", "agent")
 	if err != nil {
 		return err
 	}
-	i, err := agentNumber(*agent, len(c.Addresses), os.Getenv)
+	i, err := agentNumber(agent, len(c.Addresses))
 	if err != nil {
 		return err
 	}
@@ -86,7 +75,7 @@ func (p *program) network(_ context.Context, args []string, stdout, _ io.Writer)
 			return dsbo.ConfigErrorf("the proxy of HTTPS_PROXY: %w", err)
 		}
 	}
-	return cli.Table(stdout, connectionRows(list))
+	return cli.Table(f.stdout, connectionRows(list))
 }
 
 // connectionRows returns connections as a form for a firewall asks for them.
@@ -132,7 +121,11 @@ func (p *program) checkAgent(ctx context.Context, o agentOptions, c *cluster.Clu
 			return first
 		}
 	}
-	step("data, and "+site.PolicyFile, p.askSite(&o, c, id))
+	j, err := p.agentJob(&o, c)
+	if err == nil {
+		err = o.askSite(j, c, id)
+	}
+	step("data, and "+site.PolicyFile, err)
 	if o.agent < len(c.Addresses) {
 		if address := cmp.Or(o.listen, c.Addresses[o.agent]); address != "" {
 			l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)

@@ -61,11 +61,8 @@ func TestNetwork(t *testing.T) {
 func TestAgentCheck(t *testing.T) {
 	dir := t.TempDir()
 	all := addresses(3)
-	file := writeCluster(t, dir, 3, map[string]any{"agents": all})
-	certs := filepath.Join(dir, "certs")
-	runCommand(t, "pki", "-cluster="+file, "-out="+certs)
-	args := []string{"agent", "-check", "-agent=1", "-cluster=" + file, "-out=" + filepath.Join(dir, "out"),
-		"-certs=" + certs}
+	file, certs, out := writeCertified(t, dir, 3, map[string]any{"agents": all})
+	args := []string{"agent", "-check", "-agent=1", "-cluster=" + file, "-out=" + out, "-certs=" + certs}
 	text, err := command(t, args...)
 	wantError(t, err, cli.Failure, "refused")
 	if !strings.Contains(text, "certificate: ok\n") || !strings.Contains(text, "agent 0: connects to this agent\n") {

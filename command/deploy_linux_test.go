@@ -3,7 +3,6 @@ package command
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -47,12 +46,12 @@ func TestKubernetes(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "c.json")
 	testkit.OK(os.WriteFile(file, []byte(block), 0o644))
 	args := regexp.MustCompile(`(?m)^ +- (-\S+)$`).FindAllStringSubmatch(text, -1)
-	flags := []string{"-agent=0"}
+	flags := []string{"agent", "-agent=0"}
 	for _, a := range args {
 		flags = append(flags, a[1])
 	}
 	flags = append(flags, "-cluster="+file)
-	if o, _, err := testProgram().parseAgent(flags, io.Discard); err != nil || o.listen != ":7000" || len(args) < 6 {
+	if _, o, _, err := agentLine(flags); err != nil || o.listen != ":7000" || len(args) < 6 {
 		t.Errorf("%q: %v", flags, err)
 	}
 
@@ -73,12 +72,11 @@ func TestKubernetesSite(t *testing.T) {
 	if !ok {
 		t.Fatal("no verb")
 	}
-	var flags []string
+	flags := []string{"tune"}
 	for _, a := range regexp.MustCompile(`(?m)^ +- (-\S+)$`).FindAllStringSubmatch(text, -1) {
 		flags = append(flags, a[1])
 	}
-	p := testProgram()
-	o, _, err := p.parseSite(testkit.Get(p.findTask("TASK", "tune")), append(flags, "-cluster="+file), io.Discard)
+	_, o, _, err := agentLine(append(flags, "-cluster="+file))
 	if err != nil || o.agent != 2 || !slices.Equal(o.own, []string{"-data=/data/ours.csv"}) || o.log != "json" {
 		t.Errorf("%q: agent %d, own flags %q, %v", flags, o.agent, o.own, err)
 	}
@@ -98,7 +96,7 @@ func TestService(t *testing.T) {
 	if i := slices.Index(flags, "$DSBO_FLAGS"); i != len(flags)-1 {
 		t.Fatalf("%q: want $DSBO_FLAGS last", flags)
 	}
-	if o, _, err := testProgram().parseAgent(flags[:len(flags)-1], io.Discard); err != nil || o.agent != 3 {
+	if _, o, _, err := agentLine(append([]string{"agent"}, flags[:len(flags)-1]...)); err != nil || o.agent != 3 {
 		t.Errorf("%q: %v", flags, err)
 	}
 }

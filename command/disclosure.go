@@ -2,10 +2,8 @@ package command
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"time"
 
 	"dsbo"
@@ -80,38 +78,32 @@ func (o *agentOptions) discloseLate(c *cluster.Cluster) error {
 	return o.disclose(c, t, "", id, nil)
 }
 
-const disclosureIntro = `Checks what sites have signed of what left them: disclosure.json in the folder of each agent,
-and its page disclosure.html. The signature must be of the key of the agent's certificate,
-which an authority of ca.pem has signed for the run, and the page must be the report's.`
-
 // disclosure is the verb disclosure: it verifies the reports of agents.
-func (p *program) disclosure(_ context.Context, args []string, stdout, _ io.Writer) error {
-	f := p.flags("disclosure", disclosureIntro, "-certs DIR RUN...", "-certs certs results/mnist-8/agent-3")
-	certs := f.String("certs", "", "`folder` with ca.pem")
-	file := f.String("cluster", "", "cluster `file` of the run, which may pin the keys of agents")
-	f.Group("Flags", "certs", "cluster")
-	if err := f.ParseOperands(args, stdout, "certs"); err != nil {
+func (p *program) disclosure(f *call) error {
+	var certs, file string
+	f.Vars(map[string]any{"certs": &certs, "cluster": &file})
+	if err := f.parseOperands("certs"); err != nil {
 		return err
 	}
-	trust, err := pki.LoadTrust(*certs)
+	trust, err := pki.LoadTrust(certs)
 	if err != nil {
 		return dsbo.ConfigErrorf("-certs: %w", err)
 	}
 	c := new(cluster.Cluster)
-	if *file != "" {
-		if c, err = cluster.Load(*file, p.checkTask); err != nil {
+	if file != "" {
+		if c, err = cluster.Load(file, p.checkTask); err != nil {
 			return err
 		}
 	}
 	for _, path := range f.Args() {
 		r, err := verifyDisclosure(runs.Folder(path), trust, c.Keys)
-		if err == nil && *file != "" && c.Hash() != r.Hash {
+		if err == nil && file != "" && c.Hash() != r.Hash {
 			err = fmt.Errorf("the cluster file must be the run's, of hash %s; its hash is %s", r.Hash, c.Hash())
 		}
 		if err != nil {
 			return dsbo.ConfigErrorf("%s: %w", path, err)
 		}
-		fmt.Fprintf(stdout, "%s; signed by its certificate\n", r.Line())
+		fmt.Fprintf(f.stdout, "%s; signed by its certificate\n", r.Line())
 	}
 	return nil
 }

@@ -47,10 +47,8 @@ func disclosed(t *testing.T, out, certs string, n int) (first site.Report) {
 // and as often as the method asks; one byte of another report, page or agent is refused.
 func TestDisclosure(t *testing.T) {
 	dir := t.TempDir()
-	file := writeCluster(t, dir, 3, map[string]any{"flags": append(slices.Clone(small), "-algorithm=dsoba",
-		"-alpha=0.1", "-beta=0.1", "-gamma=0.1", "-rivals=false")})
-	certs, out := filepath.Join(dir, "certs"), filepath.Join(dir, "out")
-	runCommand(t, "pki", "-cluster="+file, "-out="+certs)
+	file, certs, out := writeCertified(t, dir, 3, map[string]any{"flags": append(slices.Clone(small),
+		"-algorithm=dsoba", "-alpha=0.1", "-beta=0.1", "-gamma=0.1", "-rivals=false")})
 	agents(t, 3, "-cluster="+file, "-out="+out, "-certs="+certs, "-quiet")
 	r := disclosed(t, out, certs, 3)
 	k := slices.IndexFunc(r.Rows, func(s site.Sent) bool { return s.Name == "copies of x, y, z, trackers" })

@@ -11,36 +11,19 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"dsbo"
 	"dsbo/ad"
 	"dsbo/algo"
 	"dsbo/data"
-	"dsbo/internal/cli"
 	"dsbo/internal/linalg"
 	"dsbo/internal/num"
 	"dsbo/models"
 	"dsbo/network"
 	"dsbo/train/exact"
 )
-
-const goldenIntro = `Writes a problem and what a method does on it as one JSON object, by which another
-implementation can check itself: all draws are of all examples, and all numbers are
-float64 in digits that give them back. METHOD is a name of -algorithm.
-
-  algo, K, a name each  the method, its iterations and its parameters
-  n, p, q, W, x0        agents, lengths of x and y, mixing matrix row by row, start of x;
-                        y and all other vectors start at 0
-  kind, data            quadratic: f_i = ½ (y-t)'D(y-t) + ½ x'Ex + e'x and
-                        g_i = ½ y'Ay - y'(Bx + c), matrices row by row; logistic: f_i is
-                        the mean of log(1 + exp(-y_e a_e'y)) over rows a_e of Xval and
-                        y_e of yval, and g_i that of Xtr and ytr, + ½ Σ_j exp(x_j) y_j²
-  iterates              X, Y and, where the method has them, Z and U before the first
-                        iteration and after each: one row an agent
-  expected              x_bar, y_bar: means over the agents; cons_x, cons_y: mean squared
-                        distance from them; Phi and hg_norm: Φ and ‖∇Φ‖ at x_bar, solved
-                        to 1e-12. Those of x have an entry before the first iteration.`
 
 // A checkSet is a problem with a method's trajectory, in the form of the files of
 // algo/testdata/golden.
@@ -77,41 +60,32 @@ type goldenSeries struct {
 	ConsY []float64   `json:"cons_y"`
 }
 
-// goldenWriter returns the verb golden, of a program that makes flags so.
-func goldenWriter(flags func(verb, intro, synopsis, example string) *cli.Flags) action {
-	return func(ctx context.Context, args []string, stdout, _ io.Writer) error {
-		f := flags("golden", goldenIntro, "[flags] METHOD", `-K 20 -params '{"alpha": 0.2}' dsoba`)
-		g := checkSet{Data: goldenData{}}
-		f.StringVar(&g.Kind, "kind", "quadratic", "`kind` of the losses: quadratic or logistic")
-		f.IntVar(&g.N, "agents", 4, "`number` of agents, in a ring")
-		f.IntVar(&g.P, "p", 3, "`length` of x")
-		f.IntVar(&g.Q, "q", 4, "`length` of y of a quadratic; y of logistic is as long as x")
-		seed := f.Uint64("seed", 1, "`number` that the problem depends on")
-		f.Group("Problem", "kind", "agents", "p", "q", "seed")
-		f.IntVar(&g.K, "K", 10, "K, `iterations`")
-		params := f.String("params", "{}", "parameters of the method, a JSON `object` such as {\"alpha\": 0.2}")
-		f.Group("Method", "K", "params")
-		if err := f.ParseOperands(args, stdout); err != nil {
-			return err
-		}
-		if f.NArg() != 1 {
-			return dsbo.ConfigErrorf("one METHOD is required, of %s", strings.Join(algo.Names(), ", "))
-		}
-		g.Algo = f.Arg(0)
-		method, err := g.newMethod(*params)
-		if err != nil {
-			return err
-		}
-		oracles, err := g.drawProblem(*seed)
-		if err != nil {
-			return err
-		}
-		agents, err := g.run(ctx, method, oracles)
-		if err != nil {
-			return err
-		}
-		return g.write(stdout, agents[0]) // with its defaults
+// golden is the verb golden: it writes a problem, and what a method does on it.
+func (p *program) golden(f *call) error {
+	g := checkSet{Kind: "quadratic", N: 4, P: 3, Q: 4, K: 10}
+	seed, params := uint64(1), "{}"
+	f.Vars(map[string]any{"kind": &g.Kind, "agents": &g.N, "p": &g.P, "q": &g.Q, "seed": &seed, "K": &g.K,
+		"params": &params})
+	if err := f.parseOperands(); err != nil {
+		return err
 	}
+	if f.NArg() != 1 {
+		return dsbo.ConfigErrorf("one METHOD is required, of %s", strings.Join(algo.Names(), ", "))
+	}
+	g.Algo = f.Arg(0)
+	method, err := g.newMethod(params)
+	if err != nil {
+		return err
+	}
+	oracles, err := g.drawProblem(seed)
+	if err != nil {
+		return err
+	}
+	agents, err := g.run(f.ctx, method, oracles)
+	if err != nil {
+		return err
+	}
+	return g.write(f.stdout, agents[0]) // with its defaults
 }
 
 // newMethod returns the method, before Init, and sets what it asks of the agents and their graph.
@@ -265,20 +239,18 @@ func (g *checkSet) run(ctx context.Context, m algo.Method, oracles []dsbo.ValueO
 // stepAll runs iteration k of all agents.
 func stepAll(ctx context.Context, k int, agents []algo.Method, oracles []dsbo.ValueOracle,
 	by *network.Averages) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var work sync.WaitGroup
+	work, ctx := errgroup.WithContext(ctx)
 	for i, a := range agents {
 		m := by.Agent(i)
 		m.Begin(2 * uint64(k))
-		work.Go(func() {
+		work.Go(func() error {
 			if err := a.Step(ctx, k, oracles[i], m); err != nil {
-				cancel(fmt.Errorf("agent %d: %w", i, err))
+				return fmt.Errorf("agent %d: %w", i, err)
 			}
+			return nil
 		})
 	}
-	work.Wait()
-	return context.Cause(ctx)
+	return work.Wait()
 }
 
 // record keeps what the agents have, and what follows from it.

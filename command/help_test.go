@@ -2,6 +2,9 @@ package command
 
 import (
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -52,6 +55,21 @@ func TestFirstPages(t *testing.T) {
 				if got := runCommand(t, "help", v.name, "all"); got != all {
 					t.Errorf("help %s all: %d bytes, want the %d of -h all", v.name, len(got), len(all))
 				}
+			}
+		}
+	}
+}
+
+// TestUsages: each flag that a verb adds has a usage.
+func TestUsages(t *testing.T) {
+	usages, flag := "", regexp.MustCompile(`"([a-zA-Z-]+)": +&|f\.(?:String|Func)\("([a-z-]+)"`)
+	for _, path := range testkit.Get(fs.Glob(helpFiles, "help/*.txt")) {
+		usages += string(testkit.Get(helpFiles.ReadFile(path)))
+	}
+	for _, path := range testkit.Get(filepath.Glob("*.go")) {
+		for _, m := range flag.FindAllStringSubmatch(string(testkit.Get(os.ReadFile(path))), -1) {
+			if name := m[1] + m[2]; !strings.HasSuffix(path, "_test.go") && !strings.Contains(usages, "\n  -"+name+"  ") {
+				t.Errorf("%s: the flag -%s has no usage", path, name)
 			}
 		}
 	}

@@ -106,6 +106,15 @@ func writeCluster(t *testing.T, dir string, n int, more map[string]any) string {
 	return path
 }
 
+// writeCertified writes a cluster file and the certificates of its agents, and returns their paths and
+// the folder for the run.
+func writeCertified(t *testing.T, dir string, n int, more map[string]any) (file, certs, out string) {
+	t.Helper()
+	file, certs = writeCluster(t, dir, n, more), filepath.Join(dir, "certs")
+	runCommand(t, "pki", "-cluster="+file, "-out="+certs)
+	return file, certs, filepath.Join(dir, "out")
+}
+
 // alone runs the same task in this process alone and returns its folder.
 func alone(t *testing.T, dir string, flags ...string) string {
 	t.Helper()
@@ -130,23 +139,38 @@ func agents(t *testing.T, n int, args ...string) {
 	})
 }
 
-// withoutPage runs an agent, by its verb or as a site by the verb of its task.
-func withoutPage(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	p := testProgram()
-	parse := p.parseAgent
-	if args[0] != "agent" {
-		task := testkit.Get(p.findTask("TASK", args[0]))
-		parse = func(args []string, help io.Writer) (agentOptions, *cluster.Cluster, error) {
-			return p.parseSite(task, args, help)
-		}
-	}
-	o, c, err := parse(args[1:], stdout)
-	if err != nil {
-		return err
-	}
-	o.own = append(o.own, "-report=false")
-	return p.startAgent(ctx, o, c, stdout, stderr)
+// callOf returns a call of a verb, whose output is dropped.
+func callOf(p *program, verb string, args []string) *call {
+	return (&call{stdout: io.Discard}).under(p, verb, args)
 }
+
+// agentLine reads the command line of an agent, by its verb or as a site by the verb of its task.
+func agentLine(args []string) (p *program, o agentOptions, c *cluster.Cluster, err error) {
+	p = testProgram()
+	task := verbAgent
+	if args[0] != task.Name {
+		task = testkit.Get(p.findTask("TASK", args[0]))
+	}
+	o, c, err = p.parseAgent(task, callOf(p, task.Name, args[1:]))
+	return p, o, c, err
+}
+
+// changedAgent returns the command of an agent whose options are changed.
+func changedAgent(change func(*agentOptions)) experimenttest.Command {
+	return func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+		p, o, c, err := agentLine(args)
+		if err != nil {
+			return err
+		}
+		change(&o)
+		return p.startAgent(ctx, o, c, stdout, stderr)
+	}
+}
+
+// withoutPage is the command of an agent that writes no page, which takes most of the time.
+var withoutPage = changedAgent(omitPage)
+
+func omitPage(o *agentOptions) { o.own = append(o.own, "-report=false") }
 
 // atOnce runs n command lines, each of an agent, at the same time, and returns what they wrote to
 // stdout and stderr.
@@ -171,6 +195,15 @@ func atOnce(t *testing.T, n int, command experimenttest.Command, args func(i int
 		stdout, stderr = append(stdout, outs[i].String()), append(stderr, errs[i].String())
 	}
 	return stdout, stderr
+}
+
+// runSites runs the agents of a cluster file of tune, each with the table of its number.
+func runSites(t *testing.T, n int, file, certs, out, table string) {
+	t.Helper()
+	atOnce(t, n, withoutPage, func(i int) []string {
+		return []string{"tune", "-certs=" + certs, "-cluster=" + file, "-out=" + out, fmt.Sprintf("-agent=%d", i),
+			"-data=" + fmt.Sprintf(table, i)}
+	})
 }
 
 // same checks that each agent's metrics, λ and model are the same as of a run in one process.

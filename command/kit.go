@@ -3,12 +3,11 @@ package command
 import (
 	"archive/tar"
 	"bytes"
+	"cmp"
 	"compress/gzip"
-	"context"
 	"embed"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -29,20 +28,6 @@ import (
 //go:embed kit
 var kitFiles embed.FS
 
-const kitIntro = `Makes an archive for each site, RUN-agent-<i>.tar.gz, with all that it needs but the program,
-its data and its key:
-
-  README.txt           what to do, and the connections of the agent for the firewall
-  cluster.json         the cluster file
-  certs/ca.pem         certificates of the authority
-  certs/site.json      the site's policy, to be changed at the site
-  agent-<i>.env        the verb and flags of the site alone
-  install.sh           tries the settings, installs the agent under systemd, and starts it
-  dsbo-agent@.service  the unit
-
-Beside the archives it puts sign.sh, by which the authority signs the sites' requests with
-openssl. A site makes its own key. Existing files are not overwritten.`
-
 // A kitPage is what the templates of a site's kit know.
 type kitPage struct {
 	Program, Version    string // the program
@@ -55,13 +40,10 @@ type kitPage struct {
 }
 
 // kit is the verb kit: it makes an archive for each site of a run.
-func (p *program) kit(_ context.Context, args []string, stdout, _ io.Writer) error {
-	f := p.flags("kit", kitIntro, "-cluster FILE -ca DIR -out DIR", "-cluster cluster.json -ca authority -out kits")
-	f.String("cluster", "", "cluster `file`")
-	ca := f.String("ca", "", "`folder` with ca.pem")
-	out := f.String("out", "", "`folder` for the archives")
-	f.Group("Flags", "cluster", "ca", "out")
-	c, err := p.parseCluster(f, args, stdout)
+func (p *program) kit(f *call) error {
+	var ca, out string
+	f.Vars(map[string]any{"ca": &ca, "out": &out})
+	c, err := p.parseCluster(f, "cluster", "out")
 	if err != nil {
 		return err
 	}
@@ -70,11 +52,11 @@ func (p *program) kit(_ context.Context, args []string, stdout, _ io.Writer) err
 	if err != nil {
 		return dsbo.ConfigErrorf("cluster file: %w", err)
 	}
-	trust, err := pki.LoadTrust(*ca)
+	trust, err := pki.LoadTrust(ca)
 	if err != nil {
 		return dsbo.ConfigErrorf("-ca: %w", err)
 	}
-	authority, err := disk.ReadFile(filepath.Join(*ca, "ca.pem"))
+	authority, err := disk.ReadFile(filepath.Join(ca, "ca.pem"))
 	if err != nil {
 		return dsbo.ConfigErrorf("-ca: %w", err)
 	}
@@ -84,35 +66,33 @@ func (p *program) kit(_ context.Context, args []string, stdout, _ io.Writer) err
 	}
 	made := map[string][]byte{}
 	for i := range c.Addresses {
-		page, err := newKitPage(p.name, t, c, i)
-		if err != nil {
-			return err
-		}
-		files, err := page.files()
-		if err != nil {
-			return err
-		}
-		files = append(files, kitFile{"cluster.json", 0o644, text}, kitFile{"certs/ca.pem", 0o644, authority},
-			kitFile{"certs/" + site.PolicyFile, 0o644, kitPolicy(c, trust)})
+		page := newKitPage(p.name, t, c, i)
 		name := fmt.Sprintf("%s-%s", c.Run, pki.Name(i))
-		if made[name+".tar.gz"], err = archive(name, files); err != nil {
+		made[name+".tar.gz"], err = archive(name, []kitFile{
+			{"README.txt", page.fill("README.txt")},
+			{"install.sh", page.fill("install.sh")},
+			{pki.Name(i) + ".env", page.fill("agent.env")},
+			{"dsbo-agent@.service", page.fill("dsbo-agent@.service")},
+			{"cluster.json", text},
+			{"certs/ca.pem", authority},
+			{"certs/" + site.PolicyFile, kitPolicy(c, trust)},
+		})
+		if err != nil {
 			return err
 		}
-		if made["sign.sh"], err = page.fill("sign.sh"); err != nil {
-			return err
-		}
+		made["sign.sh"] = page.fill("sign.sh")
 	}
-	if err := writeNew(*out, made); err != nil {
+	if err := writeNew(out, made); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "%s of %s, and sign.sh for the authority, in %s\n",
-		wording.Count(len(c.Addresses), "kit"), c.Run, *out)
+	_, err = fmt.Fprintf(f.stdout, "%s of %s, and sign.sh for the authority, in %s\n",
+		wording.Count(len(c.Addresses), "kit"), c.Run, out)
 	return err
 }
 
 // newKitPage returns what the kit of an agent knows.
-func newKitPage(program string, t experiment.Task, c *cluster.Cluster, agent int) (page kitPage, err error) {
-	page = kitPage{Program: program, Version: wording.Build().Version, Run: c.Run, Task: c.Task, Verb: "agent",
+func newKitPage(program string, t experiment.Task, c *cluster.Cluster, agent int) kitPage {
+	page := kitPage{Program: program, Version: wording.Build().Version, Run: c.Run, Task: c.Task, Verb: "agent",
 		Flags: wording.Plain(strings.Join(c.Flags, " ")),
 		Agent: agent, Agents: len(c.Addresses), Last: len(c.Addresses) - 1}
 	if len(t.LocalFlags) > 0 {
@@ -124,13 +104,11 @@ func newKitPage(program string, t experiment.Task, c *cluster.Cluster, agent int
 	for _, x := range list {
 		page.Outbound = page.Outbound || !x.inbound
 	}
-	if err := cli.Table(&table, connectionRows(list)); err != nil {
-		return page, err
-	}
+	_ = cli.Table(&table, connectionRows(list)) // a buffer takes all
 	for line := range strings.Lines(table.String()) {
 		page.Connections += "       " + line
 	}
-	return page, nil
+	return page
 }
 
 // kitPolicy returns the policy from which a site begins: what this run needs and no more, where
@@ -146,54 +124,33 @@ func kitPolicy(c *cluster.Cluster, trust *pki.Trust) []byte {
 // A kitFile is a file of a kit.
 type kitFile struct {
 	name string
-	mode int64
 	data []byte
 }
 
-// files returns the files of a kit that are made of templates.
-func (k kitPage) files() (list []kitFile, err error) {
-	for _, f := range []kitFile{{name: "README.txt", mode: 0o644}, {name: "install.sh", mode: 0o755},
-		{name: "agent.env", mode: 0o644}, {name: "dsbo-agent@.service", mode: 0o644}} {
-		if f.data, err = k.fill(f.name); err != nil {
-			return nil, err
-		}
-		if f.name == "agent.env" {
-			f.name = pki.Name(k.Agent) + ".env"
-		}
-		list = append(list, f)
-	}
-	return list, nil
-}
-
-// fill executes a template.
-func (k kitPage) fill(name string) ([]byte, error) {
-	t, err := template.ParseFS(kitFiles, "kit/"+name)
-	if err != nil {
-		return nil, err
-	}
+// fill executes a template, all of which tests execute.
+func (k kitPage) fill(name string) []byte {
 	var b bytes.Buffer
-	err = t.Execute(&b, k)
-	return b.Bytes(), err
+	_ = template.Must(template.ParseFS(kitFiles, "kit/"+name)).Execute(&b, k)
+	return b.Bytes()
 }
 
-// archive returns files in a folder as a compressed tar archive, the same bytes each time.
+// archive returns files in a folder as a compressed tar archive, the same bytes each time. Those
+// with names that end in .sh are programs.
 func archive(folder string, files []kitFile) ([]byte, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	w := tar.NewWriter(z)
 	for _, f := range files {
-		h := &tar.Header{Typeflag: tar.TypeReg, Name: folder + "/" + f.name, Mode: f.mode, Size: int64(len(f.data))}
+		h := &tar.Header{Typeflag: tar.TypeReg, Name: folder + "/" + f.name, Mode: 0o644, Size: int64(len(f.data))}
+		if filepath.Ext(f.name) == ".sh" {
+			h.Mode = 0o755
+		}
 		if err := w.WriteHeader(h); err != nil {
 			return nil, err
 		}
-		if _, err := w.Write(f.data); err != nil {
-			return nil, err
-		}
+		_, _ = w.Write(f.data) // Close returns the error
 	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	err := z.Close()
+	err := cmp.Or(w.Close(), z.Close())
 	return b.Bytes(), err
 }
 

@@ -172,9 +172,8 @@ func TestKitFiles(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			here := t.TempDir()
-			certs, kits := filepath.Join(here, "certs"), filepath.Join(here, "kits")
-			file := writeCluster(t, here, 3, c.cluster)
-			runCommand(t, "pki", "-cluster="+file, "-out="+certs)
+			kits := filepath.Join(here, "kits")
+			file, certs, _ := writeCertified(t, here, 3, c.cluster)
 			runCommand(t, "kit", "-cluster="+file, "-ca="+certs, "-out="+kits)
 			home := unpack(t, filepath.Join(kits, "small-agent-1.tar.gz"), filepath.Join(dir, c.name))
 			read := func(name string) string { return string(testkit.Get(os.ReadFile(filepath.Join(home, name)))) }

@@ -22,13 +22,8 @@ func TestLevelsOfSites(t *testing.T) {
 	const n = 3
 	dir := writeTables(t, "ours%d.csv", n)
 	flags := append(slices.Clone(tuneFlags), "-site-effects=intercept", "-split=0.25:0.25:0.5")
-	file := writeCluster(t, dir, n, map[string]any{"task": "tune", "flags": flags})
-	out, certs := filepath.Join(dir, "out"), filepath.Join(dir, "certs")
-	runCommand(t, "pki", "-cluster="+file, "-out="+certs)
-	atOnce(t, n, withoutPage, func(i int) []string {
-		return []string{"tune", fmt.Sprint("-agent=", i), "-certs=" + certs, "-cluster=" + file, "-out=" + out,
-			fmt.Sprintf("-data=%s/ours%d.csv", dir, i)}
-	})
+	file, certs, out := writeCertified(t, dir, n, map[string]any{"task": "tune", "flags": flags})
+	runSites(t, n, file, certs, out, dir+"/ours%d.csv")
 	disclosed(t, out, certs, n)
 	together := aloneOf(t, tune.Task(), dir, append(flags, "-data="+filepath.Join(dir, "ours{agent}.csv"))...)
 	same(t, out, together, n)

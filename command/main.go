@@ -32,6 +32,7 @@ package command
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"flag"
 	"fmt"
@@ -40,11 +41,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"text/template"
 
 	"dsbo"
 	"dsbo/command/cluster"
 	"dsbo/experiment"
+	"dsbo/experiment/compare"
 	"dsbo/internal/cli"
+	"dsbo/internal/wording"
 )
 
 // Main runs the command line of a program for some tasks, each of which is a verb, and ends the
@@ -67,8 +71,29 @@ type verb struct {
 	run         action
 }
 
-// An action runs the command line after a verb.
-type action func(ctx context.Context, args []string, stdout, stderr io.Writer) error
+// An action runs a verb.
+type action func(*call) error
+
+// A call is a command line for a verb.
+type call struct {
+	*cli.Flags                     // that the verb adds, with its help text
+	ctx            context.Context // ends with an interrupt
+	args           []string        // after the verb
+	stdout, stderr io.Writer
+}
+
+// parse reads flags alone, some of which are required.
+func (f *call) parse(required ...string) error { return f.Parse(f.args, f.stdout, required...) }
+
+// parseOperands reads flags and operands.
+func (f *call) parseOperands(required ...string) error {
+	return f.ParseOperands(f.args, f.stdout, required...)
+}
+
+// under returns the call of a verb, named by words, with other arguments.
+func (f *call) under(p *program, words string, args []string) *call {
+	return &call{p.flags(words), f.ctx, args, f.stdout, f.stderr}
+}
 
 // newProgram returns the program of the tasks, with a verb for each and the verbs that all programs
 // have.
@@ -85,15 +110,15 @@ func newProgram(name string, tasks ...experiment.Task) *program {
 		verb{"compare", "compare methods on tasks, each at the best of its grid", p.compare},
 		verb{"predict", "predict from a table with the model of a run", p.predict},
 		verb{"run", "run all agents of a cluster file on this machine, each as a process", p.runAgents},
-		verb{"agent", "run one agent of a cluster file", p.agent},
+		verb{"agent", "run one agent of a cluster file", p.agent(verbAgent)},
 		verb{"collect", "make one run folder from the folders of all agents", p.collect},
 		verb{"disclosure", "verify what sites have signed of what left them", p.disclosure},
-		verb{"audit", "check what agents have logged of who connected and what they did", auditor(p.flags)},
+		verb{"audit", "check what agents have logged of who connected and what they did", p.audit},
 		verb{"network", "print the connections of an agent, for a firewall", p.network},
 		verb{"kit", "make an archive for each site of what it needs to take part", p.kit},
 		verb{"relay", "connect agents of several sites that can only dial out", p.relay},
 		verb{"pki", "make the certificates by which agents know each other", p.pki},
-		verb{"golden", "write what a method does on a small problem, to check others by", goldenWriter(p.flags)},
+		verb{"golden", "write what a method does on a small problem, to check others by", p.golden},
 		verb{"version", "print the version of this program and its kernels", p.version},
 		verb{"help", "explain a verb: help VERB", p.help})
 	return p
@@ -118,7 +143,7 @@ func (p *program) run(ctx context.Context, args []string, stdout, stderr io.Writ
 	if err != nil {
 		return err
 	}
-	err = v.run(ctx, args[1:], stdout, stderr)
+	err = v.run(&call{p.flags(v.name), ctx, args[1:], stdout, stderr})
 	switch {
 	case err == nil || errors.Is(err, flag.ErrHelp):
 		return nil
@@ -128,18 +153,30 @@ func (p *program) run(ctx context.Context, args []string, stdout, stderr io.Writ
 	return fmt.Errorf("%s: %w", v.name, err)
 }
 
-// flags returns the flags of a verb, with what it does, the rest of its usage line, and an example.
-func (p *program) flags(verb, intro, synopsis, example string) *cli.Flags {
-	name := p.name + " " + verb
-	f := cli.NewFlags(name, intro, "")
-	f.Synopsis, f.Example = synopsis, name+" "+example
-	return f
-}
+// helpFiles are the help texts of verbs: the rest of the usage line and an example, what the verb
+// does, its flags as [cli.SetUsages] reads them, and what follows them, separated by lines of ---.
+//
+//go:embed help
+var helpFiles embed.FS
 
-// removed has the verbs and flags that the program had once, with what does their work now.
-var removed = map[string]string{
-	"export":     "MLflow refuses file stores; docs/result.md has ten lines that log a run by MLflow's own API",
-	"plan -link": "a sum takes twice the hops that a plan prints, times the time of one way; the rest is bytes by rate",
+// flags returns the flags of a verb, with its help text. A task as a verb has the one of site.
+func (p *program) flags(verb string) *cli.Flags {
+	file := strings.ReplaceAll(verb, " ", "-")
+	if slices.Contains(p.taskNames(), verb) {
+		file = "site"
+	}
+	var text strings.Builder
+	t := template.Must(template.ParseFS(helpFiles, "help/*.txt"))
+	_ = t.ExecuteTemplate(&text, file+".txt", compare.Example)         // which a test executes
+	parts := append(strings.Split(text.String(), "---\n"), "", "", "") // help itself has none
+	name := p.name + " " + verb
+	f := cli.NewFlags(name, strings.TrimSpace(parts[1]), strings.TrimSpace(parts[3]))
+	f.Usages = parts[2]
+	f.Synopsis, f.Example, _ = strings.Cut(strings.TrimSpace(parts[0]), "\n")
+	if f.Example != "" {
+		f.Example = name + " " + f.Example
+	}
+	return f
 }
 
 var versionFlags = []string{"-version", "--version"}
@@ -153,7 +190,7 @@ func (p *program) findVerb(name string) (verb, error) {
 		}
 		names = append(names, v.name)
 	}
-	if instead, ok := removed[name]; ok {
+	if instead, ok := wording.Struck("verb " + name); ok {
 		return verb{}, dsbo.ConfigErrorf("there is no verb %s any more: %s", name, instead)
 	}
 	if name == "" {
@@ -168,21 +205,21 @@ const programIntro = `Decentralized stochastic bilevel optimization: agents, non
 another, tune the hyperparameters of a training problem by the validation loss of all.`
 
 // help is the verb help: it lists the verbs, or explains the given one.
-func (p *program) help(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+func (p *program) help(f *call) error {
 	switch {
-	case len(args) == 0 || slices.Contains([]string{"help", "-h", "-help", "--help"}, args[0]):
-	case strings.HasPrefix(args[0], "-"):
-		return dsbo.ConfigErrorf("unknown flag %s: a verb comes first (%s help lists the verbs)", args[0], p.name)
+	case len(f.args) == 0 || slices.Contains([]string{"help", "-h", "-help", "--help"}, f.args[0]):
+	case strings.HasPrefix(f.args[0], "-"):
+		return dsbo.ConfigErrorf("unknown flag %s: a verb comes first (%s help lists the verbs)", f.args[0], p.name)
 	default:
-		v, err := p.findVerb(args[0])
+		v, err := p.findVerb(f.args[0])
 		if err != nil {
 			return err
 		}
-		line, after := args[1:], []string{"-h"} // such as help pki renew
+		line, after := f.args[1:], []string{"-h"} // such as help pki renew
 		if n := len(line) - 1; n >= 0 && line[n] == "all" {
 			line, after = line[:n], append(after, "all")
 		}
-		return v.run(ctx, slices.Concat(line, after), stdout, stderr)
+		return v.run(f.under(p, v.name, slices.Concat(line, after)))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "usage: %s VERB [flags]\n\n%s\n\nVerbs\n", p.name, programIntro)
@@ -190,24 +227,27 @@ func (p *program) help(ctx context.Context, args []string, stdout, stderr io.Wri
 		fmt.Fprintf(&b, "  %-10s %s\n", v.name, v.about)
 	}
 	fmt.Fprintf(&b, "\n%s help VERB, or %s VERB -h, explains a verb, and -h all each of its flags.\n", p.name, p.name)
-	_, err := io.WriteString(stdout, b.String())
+	_, err := io.WriteString(f.stdout, b.String())
 	return err
 }
 
-// taskVerb returns the action of a task's verb, which runs the task.
+// taskVerb returns the action of a task's verb, which runs the task, or, with -cluster, one agent of it.
 func (p *program) taskVerb(t experiment.Task) action {
-	return func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-		if isSiteLine(args) {
-			return p.site(ctx, t, args, stdout, stderr)
+	return func(f *call) error {
+		if slices.ContainsFunc(f.args, func(a string) bool {
+			name, is := cli.FlagName(a)
+			return is && name == "cluster"
+		}) {
+			return p.agent(t)(f)
 		}
-		j, err := experiment.ParseAs(p.name+" "+t.Name, t, args, stdout)
+		j, err := experiment.ParseAs(p.name+" "+t.Name, t, f.args, f.stdout)
 		if errors.Is(err, flag.ErrHelp) {
-			fmt.Fprintf(stdout, "\n%s help lists the other verbs.\n", p.name)
+			fmt.Fprintf(f.stdout, "\n%s help lists the other verbs.\n", p.name)
 		}
 		if err != nil {
 			return err
 		}
-		return j.Run(ctx, stdout, stderr)
+		return j.Run(f.ctx, f.stdout, f.stderr)
 	}
 }
 

@@ -29,8 +29,13 @@ func (m *monitor) Collect(to chan<- prometheus.Metric) {
 		return
 	}
 	s := p.status()
-	if s.Quorum > 0 {
-		c.sendMembership(s)
+	if s.Quorum > 0 { // the members may change
+		c.send(nil,
+			metric{"membership_epoch", "How often the members have changed.", s.Epoch},
+			metric{"members", "Agents that take part.", len(s.Members)},
+			metric{"members_left_as_slow",
+				"Agents that are left out at present because the others had to wait too long for what they compute.",
+				len(s.Slow)})
 	}
 	c.sendExchange(s)
 	for _, n := range s.Neighbours {
@@ -115,16 +120,6 @@ func (c metrics) sendRecord(r *runs.Record) {
 			c.send(nil, m)
 		}
 	}
-}
-
-// sendMembership sends who takes part in a run whose members may change.
-func (c metrics) sendMembership(s session.Status) {
-	c.send(nil,
-		metric{"membership_epoch", "How often the members have changed.", s.Epoch},
-		metric{"members", "Agents that take part.", len(s.Members)},
-		metric{"members_left_as_slow",
-			"Agents that are left out at present because the others had to wait too long for what they compute.",
-			len(s.Slow)})
 }
 
 // sendExchange sends how far the session is, what it has sent, and for whom it waits.

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"io"
 	"net"
 	"path/filepath"
 	"strconv"
@@ -9,7 +8,6 @@ import (
 
 	"dsbo"
 	"dsbo/command/cluster"
-	"dsbo/internal/cli"
 	"dsbo/network/pki"
 	"dsbo/runs"
 )
@@ -31,48 +29,24 @@ type options struct {
 	http           string        // address of the pages; "": none
 }
 
-// connectionFlags are the names of the options that are about connections, in the order of
-// the help.
-var connectionFlags = []string{"certs", "insecure", "mask", "silent-after", "peer-timeout", "compute-timeout",
-	"straggler-deadline"}
-
-// addFlags adds the flags to f. withoutCerts is the end of the help of -certs, what happens without
-// it; log is the default of -log.
-func (o *options) addFlags(f *cli.Flags, withoutCerts, log string) {
-	f.StringVar(&o.cluster, "cluster", "", "cluster `file`")
-	f.StringVar(&o.out, "out", "", "`folder` in which the agents' run folders lie")
-	f.StringVar(&o.certs, "certs", "",
-		"`folder` with ca.pem, agent-<i>.pem and agent-<i>-key.pem, made by the verb pki; without it "+withoutCerts)
-	f.BoolVar(&o.insecure, "insecure", false,
-		"connect without certificates: whoever reaches an agent's port can take part in the run")
-	f.BoolVar(&o.mask, "mask", true,
-		"mask the terms of sums, so that agents learn no other agent's; must be the same for all agents (default true)")
-	f.DurationVar(&o.silentAfter, "silent-after", 5*time.Second,
-		"reconnect to a neighbour, and log its number, after it has been silent for this `time`; must be the same "+
-			"for all agents")
-	f.DurationVar(&o.peerTimeout, "peer-timeout", 10*time.Minute,
-		"give up after the agents have met for this `time` and no session can begin; without a quorum also the time "+
-			"for which an exchange waits for an agent that does not compute; at least twice absent_after")
-	f.DurationVar(&o.computeTimeout, "compute-timeout", 24*time.Hour,
-		"end a session, and meet again, after an exchange has waited for this `time` for an agent that computes")
-	f.DurationVar(&o.straggler, "straggler-deadline", 0,
-		"with a quorum: go on without an agent for whose computation all its neighbours have waited for this `time`, "+
-			"and twice as long after each time that it was left out (default: -compute-timeout)")
-	f.StringVar(&o.log, "log", log, logForms)
-	f.BoolVar(&o.quiet, "quiet", false, "log warnings and errors alone")
-	f.StringVar(&o.http, "http", "",
-		"`address` on which an agent serves /livez, /readyz, /healthz and, for Prometheus, /metrics; a port alone is "+
-			"on loopback, and {9100+agent} stands for ports 9100, 9101, ... of agents 0, 1, ... (default: none)")
+// addFlags adds the flags to f, with the default of -log.
+func (o *options) addFlags(f *call, log string) {
+	*o = options{mask: true, silentAfter: 5 * time.Second, peerTimeout: 10 * time.Minute,
+		computeTimeout: 24 * time.Hour, log: log}
+	f.Vars(map[string]any{"cluster": &o.cluster, "out": &o.out, "certs": &o.certs, "insecure": &o.insecure,
+		"mask": &o.mask, "silent-after": &o.silentAfter, "peer-timeout": &o.peerTimeout,
+		"compute-timeout": &o.computeTimeout, "straggler-deadline": &o.straggler, "log": &o.log, "quiet": &o.quiet,
+		"http": &o.http})
 }
 
-// parseCluster reads a command line with the flags -cluster and -out, and others that are required,
-// and the cluster file.
-func (p *program) parseCluster(f *cli.Flags, args []string, help io.Writer,
-	required ...string) (*cluster.Cluster, error) {
-	if err := f.Parse(args, help, append(required, "cluster", "out")...); err != nil {
+// parseCluster reads a command line of flags, some of which are required, and the file of -cluster,
+// which it adds.
+func (p *program) parseCluster(f *call, required ...string) (*cluster.Cluster, error) {
+	path := f.String("cluster", "", "")
+	if err := f.parse(required...); err != nil {
 		return nil, err
 	}
-	return cluster.Load(f.Lookup("cluster").Value.String(), p.checkTask)
+	return cluster.Load(*path, p.checkTask)
 }
 
 // agentFolder returns the run folder of an agent.

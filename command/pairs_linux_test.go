@@ -173,16 +173,13 @@ func TestNoForbiddenFrame(t *testing.T) {
 		}
 		atOnce(t, n, func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			i := int(args[1][len(args[1])-1] - '0')
-			p := testProgram()
-			o, c, err := p.parseSite(testkit.Get(p.findTask("TASK", d.task)), args[1:], io.Discard)
-			if err == nil {
-				o.own = append(o.own, "-report=false")
+			errs[i] = changedAgent(func(o *agentOptions) {
+				omitPage(o)
 				o.adjust = func(c *session.Config) {
 					c.Wrap = func(_ int, s session.Sender) session.Sender { return recordingSender{s, &records[i]} }
 				}
-				err = p.startAgent(ctx, o, c, stdout, stderr)
-			}
-			if errs[i] = err; err != nil {
+			})(ctx, args, stdout, stderr)
+			if errs[i] != nil {
 				return context.Canceled // the others need not wait
 			}
 			return nil

@@ -1,9 +1,7 @@
 package command
 
 import (
-	"context"
 	"fmt"
-	"io"
 	"net"
 	"path/filepath"
 	"strings"
@@ -16,38 +14,26 @@ import (
 	"dsbo/network/pki"
 )
 
-const pkiIntro = `Makes a certificate authority for a run and the certificate of each of its agents, by
-which they know each other. The folder then holds
-
-  ca.pem, ca-key.pem                the authority; keep the key here, or remove it
-  agent-<i>.pem, agent-<i>-key.pem  agent i, whose machine needs these two and ca.pem
-  relay.pem, relay-key.pem          the relay, if the cluster file names one, which needs
-                                    these two and ca.pem
-
-Whoever has an agent's key can speak for it. Existing files are not overwritten.
-
-Here one machine makes all keys, which is for trials, and for agents of one owner. Where each
-site keeps its own, a consortium's authority signs by openssl, step-ca or a program of its own,
-as deploy/README.md has it, and beside it there are:
-
-`
-
 // pki is the verb pki: it makes the certificates of all agents, or is one of the steps beside a
 // consortium's authority.
-func (p *program) pki(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	steps := p.pkiSteps()
-	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
-		return p.pkiAtOnce(steps, args, stdout)
+func (p *program) pki(f *call) error {
+	if len(f.args) == 0 || strings.HasPrefix(f.args[0], "-") {
+		return p.pkiAtOnce(f)
 	}
 	var names []string
-	for _, s := range steps {
-		if s.name == args[0] {
-			return s.run(ctx, args[1:], stdout, stderr)
+	for _, s := range []verb{
+		{name: "request", run: p.pkiRequest},
+		{name: "admission", run: p.pkiAdmission},
+		{name: "remove", run: p.pkiRemove},
+		{name: "renew", run: p.pkiRenew},
+	} {
+		if s.name == f.args[0] {
+			return s.run(f.under(p, "pki "+s.name, f.args[1:]))
 		}
 		names = append(names, s.name)
 	}
 	return dsbo.ConfigErrorf("what follows pki must be flags, or one of %s; it is %q%s",
-		strings.Join(names, ", "), args[0], cli.Suggest("", args[0], names))
+		strings.Join(names, ", "), f.args[0], cli.Suggest("", f.args[0], names))
 }
 
 // clockSlack is how long before now certificates begin to be valid, for machines whose clocks
@@ -58,30 +44,23 @@ const clockSlack = 10 * time.Minute
 const maxDays = 3650
 
 // pkiAtOnce makes the certificates of all agents.
-func (p *program) pkiAtOnce(steps []verb, args []string, stdout io.Writer) error {
-	intro := pkiIntro
-	for _, s := range steps {
-		intro += fmt.Sprintf("  %-14s %s\n", "pki "+s.name, s.about)
-	}
-	f := p.flags("pki", strings.TrimSuffix(intro, "\n"), "-cluster FILE -out DIR [-days N]",
-		"-cluster cluster.json -out certs")
-	f.String("cluster", "", "cluster `file`, of which the name of the run and the number of agents are used")
-	out := f.String("out", "", "`folder` for the certificates")
-	days := f.Int("days", 30, "`days` from now on in which the certificates are valid")
-	f.Group("Flags", "cluster", "out", "days")
-	c, err := p.parseCluster(f, args, stdout)
+func (p *program) pkiAtOnce(f *call) error {
+	var out string
+	days := 30
+	f.Vars(map[string]any{"out": &out, "days": &days})
+	c, err := p.parseCluster(f, "cluster", "out")
 	if err != nil {
 		return err
 	}
-	from, until, err := validPeriod(*days)
+	from, until, err := validPeriod(days)
 	if err != nil {
 		return err
 	}
-	if err := makeCertificates(*out, c, (*pki.Authority).Save, from, until); err != nil {
+	if err := makeCertificates(out, c, (*pki.Authority).Save, from, until); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "an authority and %s of %s in %s, valid until %s\n",
-		wording.Count(len(c.Addresses), "agent"), c.Run, *out, until.Format(time.DateTime))
+	_, err = fmt.Fprintf(f.stdout, "an authority and %s of %s in %s, valid until %s\n",
+		wording.Count(len(c.Addresses), "agent"), c.Run, out, until.Format(time.DateTime))
 	return err
 }
 

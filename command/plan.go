@@ -1,7 +1,6 @@
 package command
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -14,42 +13,30 @@ import (
 	"dsbo/internal/wording"
 )
 
-const planIntro = `Prints what a run will send, before sites meet: the bytes and exchanges of all sites, and the most
-that one site sends. It loads the data that the flags name, and exchanges nothing with anybody.
-
-How many products a solution takes, when iterations end, and how many constants are tried depends
-on what a run finds. Therefore a pilot computes the whole run in this process, for as long as -pilot
-allows: the run of the same data, seed and flags between sites sends the same to the byte. One site
-can deal its own rows to as many agents as there will be sites (-agents), which is a guess at their
-run. Without a pilot such numbers are ranges, least-most.`
-
 // plan is the verb plan. Its own flag may be before the task or among the task's.
-func (p *program) plan(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	f := p.flags("plan", planIntro, "[flags] TASK [flags of the task]", "-pilot 1m mnist -K 20")
-	within := f.Duration("pilot", 2*time.Minute, "`time` that a pilot may compute on this machine; 0: no pilot")
-	f.Group("Plan", "pilot")
+func (p *program) plan(f *call) error {
+	within := 2 * time.Minute
+	f.Vars(map[string]any{"pilot": &within})
 	var own, rest []string
-	for i := 0; i < len(args); i++ {
-		name, is := cli.FlagName(args[i])
+	for i := 0; i < len(f.args); i++ {
+		name, is := cli.FlagName(f.args[i])
 		switch {
-		case is && name == "link":
-			return dsbo.ConfigErrorf("there is no flag -link any more: %s", removed["plan -link"])
 		case is && (f.Lookup(name) != nil || len(rest) == 0):
-			n := min(2, len(args)-i)
-			if strings.Contains(args[i], "=") || f.Lookup(name) == nil {
+			n := min(2, len(f.args)-i)
+			if strings.Contains(f.args[i], "=") || f.Lookup(name) == nil {
 				n = 1
 			}
-			own = append(own, args[i:i+n]...)
+			own = append(own, f.args[i:i+n]...)
 			i += n - 1
 		default:
-			rest = append(rest, args[i])
+			rest = append(rest, f.args[i])
 		}
 	}
-	if err := f.Parse(own, stdout); err != nil {
+	if err := f.Parse(own, f.stdout); err != nil {
 		return err
 	}
-	if *within < 0 {
-		return dsbo.ConfigErrorf("-pilot must be at least 0; it is %v", *within)
+	if within < 0 {
+		return dsbo.ConfigErrorf("-pilot must be at least 0; it is %v", within)
 	}
 	if len(rest) == 0 {
 		return dsbo.ConfigErrorf("a task is required: %s", strings.Join(p.taskNames(), " or "))
@@ -58,15 +45,15 @@ func (p *program) plan(ctx context.Context, args []string, stdout, stderr io.Wri
 	if err != nil {
 		return err
 	}
-	j, err := experiment.ParseAs(p.name+" "+t.Name, t, rest[1:], stdout)
+	j, err := experiment.ParseAs(p.name+" "+t.Name, t, rest[1:], f.stdout)
 	if err != nil {
 		return err
 	}
-	of, err := j.Plan(ctx, *within, stderr)
+	of, err := j.Plan(f.ctx, within, f.stderr)
 	if err != nil {
 		return err
 	}
-	return writePlan(stdout, of, *within)
+	return writePlan(f.stdout, of, within)
 }
 
 // taskNames returns the names of the program's tasks.

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 
 	"dsbo/command/cluster"
+	"dsbo/experiment"
 	"dsbo/experiment/site"
 	"dsbo/network/membership"
 	"dsbo/network/pki"
@@ -25,11 +26,7 @@ func (o *agentOptions) loadPolicy() error {
 
 // askSite returns an error if the run needs more of the site than its policy allows, as far as that
 // is known before the agent meets others.
-func (p *program) askSite(o *agentOptions, c *cluster.Cluster, id *pki.Identity) error {
-	j, err := p.agentJob(o, c)
-	if err != nil {
-		return err
-	}
+func (o *agentOptions) askSite(j *experiment.Job, c *cluster.Cluster, id *pki.Identity) error {
 	from := site.Request{Unmasked: !o.mask, Admits: admitting(c, id)}
 	return j.AskSite(o.agent, len(c.Addresses), from, o.guard.AddNeed)
 }

@@ -40,15 +40,12 @@ func (c aCounter) Send(frame []byte) error {
 // refusesSite starts an agent, which must end with an error before it sends a frame.
 func refusesSite(t *testing.T, args []string, rule string) {
 	t.Helper()
-	p, sent := testProgram(), new(atomic.Int64)
-	o, c, err := p.parseSite(testkit.Get(p.findTask("TASK", args[0])), args[1:], io.Discard)
-	if err == nil {
+	sent := new(atomic.Int64)
+	wantError(t, changedAgent(func(o *agentOptions) {
 		o.adjust = func(c *session.Config) {
 			c.Wrap = func(_ int, s session.Sender) session.Sender { return aCounter{s, sent} }
 		}
-		err = p.startAgent(t.Context(), o, c, io.Discard, io.Discard)
-	}
-	wantError(t, err, cli.Usage, rule)
+	})(t.Context(), args, io.Discard, io.Discard), cli.Usage, rule)
 	if n := sent.Load(); n > 0 {
 		t.Errorf("%s: %d frames are sent", rule, n)
 	}
@@ -131,10 +128,10 @@ func TestPolicy(t *testing.T) {
 		policyOf(certs, c.refuses())
 		refusesSite(t, line, fmt.Sprintf("by its rule %q", c.rule))
 		policyOf(certs, c.allows())
-		p := testProgram()
-		o, of, err := p.parseSite(testkit.Get(p.findTask("TASK", task)), line[1:], io.Discard)
+		p, o, of, err := agentLine(line)
 		if err == nil {
-			err = p.askSite(&o, of, testkit.Get(pki.Load(certs, 1, time.Now())))
+			j := testkit.Get(p.agentJob(&o, of))
+			err = o.askSite(j, of, testkit.Get(pki.Load(certs, 1, time.Now())))
 		}
 		if err != nil {
 			t.Errorf("%s: %v", c.rule, err)
@@ -154,10 +151,8 @@ func TestPolicy(t *testing.T) {
 func TestPolicyOfParts(t *testing.T) {
 	testkit.Long(t, "as TestSite")
 	dir := writeTables(t, "ours%d.csv", 3)
-	file := writeCluster(t, dir, 3, map[string]any{"task": "tune", "flags": append(slices.Clone(tuneFlags),
-		"-split=0.25:0.25:0.5")})
-	certs := filepath.Join(dir, "certs")
-	runCommand(t, "pki", "-cluster="+file, "-out="+certs)
+	file, certs, out := writeCertified(t, dir, 3, map[string]any{"task": "tune",
+		"flags": append(slices.Clone(tuneFlags), "-split=0.25:0.25:0.5")})
 	policyOf(certs, map[string]any{"least_rows": 11})
 	errs := make([]error, 3)
 	atOnce(t, 3, func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -165,8 +160,8 @@ func TestPolicyOfParts(t *testing.T) {
 		errs[i] = withoutPage(ctx, args, stdout, stderr)
 		return nil
 	}, func(i int) []string {
-		return []string{"tune", fmt.Sprint("-agent=", i), "-certs=" + certs, "-cluster=" + file,
-			"-out=" + filepath.Join(dir, "out"), fmt.Sprintf("-data=%s/ours%d.csv", dir, i)}
+		return []string{"tune", fmt.Sprint("-agent=", i), "-certs=" + certs, "-cluster=" + file, "-out=" + out,
+			fmt.Sprintf("-data=%s/ours%d.csv", dir, i)}
 	})
 	wantError(t, errs[0], cli.Usage, `"least_rows": asked is 10, allowed is 11`)
 }

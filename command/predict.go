@@ -22,36 +22,20 @@ import (
 	"dsbo/tables/survival"
 )
 
-const predictIntro = `Predicts with the model of a run of tables. It writes CSV: one row for each row of the
-table, in order, with the prediction and, for classes, the probability p_NAME of each; for
-survival times the hazard beside the mean row's, and with -at probabilities of no event. The
-table has the columns of training, found by their names; it need not have the target. What
-stands in it as no training row had it, such as a word that is not known, is a warning. Where
-sites have levels of their own, -site names the one of the rows.
-
-A row with a value that cannot be read has no prediction. The last column, reason, which is
-there where such a row is, says why, and the exit code is 2.`
-
 // predict is the verb predict: it writes the predictions for the rows of a table.
-func (p *program) predict(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	f := p.flags("predict", predictIntro, "", "-model results/tune-tuned-seed1 -data new.csv > predictions.csv")
-	model := f.String("model", "", "run `folder`, or its file model.json")
-	data := f.String("data", "", "`file` with the table, in any format that runs read")
-	site := f.String("site", "", "`number` of the site whose level predictions have, own for the only one here, or "+
-		"new for that of all sites (default: own where there is one, new where sites have none)")
-	dates := f.String("dates", "", "`order` of dates such as 1/2/2006: dmy or mdy (default: found)")
+func (p *program) predict(f *call) error {
+	var model, data, site, dates string
+	var strict bool
+	f.Vars(map[string]any{"model": &model, "data": &data, "site": &site, "dates": &dates, "strict": &strict})
 	var at []float64
-	f.Func("at", "`times`, with commas between, of survival: the probability of no event up to each one",
-		func(text string) (err error) {
-			at, err = parseTimes(text)
-			return err
-		})
-	strict := f.Bool("strict", false, "refuse a table that has a value which cannot be read, before any prediction")
-	f.Group("Files", "model", "data", "site", "dates", "at", "strict")
-	if err := f.Parse(args, stdout, "model", "data"); err != nil {
+	f.Func("at", "", func(text string) (err error) {
+		at, err = parseTimes(text)
+		return err
+	})
+	if err := f.parse("model", "data"); err != nil {
 		return err
 	}
-	path, err := modelOfSite(*model, *site)
+	path, err := modelOfSite(model, site)
 	if err != nil {
 		return err
 	}
@@ -59,15 +43,15 @@ func (p *program) predict(ctx context.Context, args []string, stdout, stderr io.
 	if err != nil {
 		return err
 	}
-	if *site == "" && path != *model {
-		_ = cli.Paragraph(stderr, "predictions are by "+path+", with the level of its site (-site new has that of all)")
+	if site == "" && path != model {
+		_ = cli.Paragraph(f.stderr, "predictions are by "+path+", with the level of its site (-site new has that of all)")
 	}
 	if err := checkTimes(at, m.Baseline); err != nil {
 		return err
 	}
 	o := m.Recipe().Options()
-	o.Dates, o.Spare = *dates, !*strict
-	t, err := tables.Open(*data, o)
+	o.Dates, o.Spare = dates, !strict
+	t, err := tables.Open(data, o)
 	if err != nil {
 		return err
 	}
@@ -76,15 +60,15 @@ func (p *program) predict(ctx context.Context, args []string, stdout, stderr io.
 		return err
 	}
 	for _, note := range append(in.Notes(), t.Notes...) {
-		_ = cli.Paragraph(stderr, "warning: "+*data+", "+note)
+		_ = cli.Paragraph(f.stderr, "warning: "+data+", "+note)
 	}
 	n, first := badRows(in)
-	counts, err := writePredictions(ctx, stdout, m, in, at, n > 0)
+	counts, err := writePredictions(f.ctx, f.stdout, m, in, at, n > 0)
 	if err != nil {
 		return err
 	}
 	if note := in.Bounded(m.Recipe().Target, counts); note != "" {
-		_ = cli.Paragraph(stderr, "warning: "+*data+", "+note)
+		_ = cli.Paragraph(f.stderr, "warning: "+data+", "+note)
 	}
 	if n > 0 {
 		return dsbo.ConfigErrorf("%d of %s have no prediction, for the reasons in the last column; the first one is %v",

@@ -57,10 +57,9 @@ func newTaskRun(t *testing.T, task experiment.Task, addresses, flags []string, m
 	t.Helper()
 	r := &testRun{t: t, agents: len(addresses), dir: t.TempDir(), task: task, flags: flags,
 		ended: make(chan *process, 1000)}
-	r.out = filepath.Join(r.dir, "out")
-	file := writeCluster(t, r.dir, r.agents, map[string]any{"agents": addresses, "task": task.Name, "flags": flags})
-	certs := filepath.Join(r.dir, "certs")
-	runCommand(t, "pki", "-cluster="+file, "-out="+certs)
+	file, certs, out := writeCertified(t, r.dir, r.agents,
+		map[string]any{"agents": addresses, "task": task.Name, "flags": flags})
+	r.out = out
 	r.args = append([]string{"agent", "-cluster=" + file, "-out=" + r.out, "-certs=" + certs, "-log=json"}, more...)
 	r.ctx = networktest.Context(t)
 	t.Cleanup(func() {
@@ -305,8 +304,7 @@ func init() {
 	}
 	os.Exit(cli.Main("dsbo", func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		f := faultyAgent{log: stderr}
-		p := testProgram()
-		o, c, err := p.parseAgent(args[1:], stdout) // after the verb
+		p, o, c, err := agentLine(args)
 		if err != nil {
 			return err
 		}
@@ -315,7 +313,7 @@ func init() {
 		} else if err := json.Unmarshal([]byte(text), &f.fault); err != nil {
 			return err
 		}
-		o.own = append(o.own, "-report=false") // a page takes most of the time
+		omitPage(&o)
 		o.adjust = func(c *session.Config) {
 			c.Heartbeat = 50 * time.Millisecond
 			c.Wrap = func(_ int, to session.Sender) session.Sender { return faultySender{to, &f} }
@@ -323,7 +321,7 @@ func init() {
 		if f.File != "" {
 			disk.Mount("/", faultyDisk{f: &f})
 		}
-		return p.startAgent(ctx, o, c, stdout, &f)
+		return o.passError(stdout, p.startAgent(ctx, o, c, stdout, &f))
 	}))
 }
 

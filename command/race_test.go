@@ -116,7 +116,7 @@ func TestForceOnARun(t *testing.T) {
 		t.Skip("no locks here")
 	}
 	home := t.TempDir()
-	out, whole := filepath.Join(home, "run"), filepath.Join(home, "whole")
+	out, whole, file := filepath.Join(home, "run"), filepath.Join(home, "whole"), writeCluster(t, home, 2, nil)
 	runCommand(t, brief(whole, 1)...)
 	var once sync.Once
 	log := lineWriter(func(line string) {
@@ -126,7 +126,7 @@ func TestForceOnARun(t *testing.T) {
 		once.Do(func() {
 			before := testkit.Get(os.ReadDir(out))
 			for _, args := range [][]string{brief(out, 2, "-force"), brief(out, 2),
-				{"synthetic", "-resume", "-out", out, "-quiet"}} {
+				{"synthetic", "-resume", "-out", out, "-quiet"}, {"run", "-force", "-cluster=" + file, "-out=" + out}} {
 				err := run(t.Context(), args, io.Discard, io.Discard)
 				if !errors.Is(err, disk.ErrLocked) || cli.Code(err) != cli.Failure {
 					t.Errorf("%v: %v, want that the folder is locked", args, err)

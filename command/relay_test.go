@@ -20,11 +20,9 @@ import (
 func TestRelayedAgents(t *testing.T) {
 	testkit.Long(t, "as TestAgents, through a relay")
 	dir := t.TempDir()
-	certs := filepath.Join(dir, "certs")
-	file := writeCluster(t, dir, 4, map[string]any{"agents": append(addresses(1), "", "", ""), "relay": "127.0.0.1:1"})
-	runCommand(t, "pki", "-cluster="+file, "-out="+certs)
+	file, certs, out := writeCertified(t, dir, 4,
+		map[string]any{"agents": append(addresses(1), "", "", ""), "relay": "127.0.0.1:1"})
 	edit(t, file, "127.0.0.1:1\"", startRelay(t, certs)+"\"")
-	out := filepath.Join(dir, "out")
 	agents(t, 4, "-cluster="+file, "-out="+out, "-certs="+certs, "-quiet")
 	same(t, out, alone(t, dir, "-agents=4"), 4)
 
@@ -64,9 +62,8 @@ func startRelay(t *testing.T, certs string) string {
 func TestAgentsBehindProxies(t *testing.T) {
 	testkit.Long(t, "as TestRelayedAgents, through a proxy")
 	dir := t.TempDir()
-	certs, out := filepath.Join(dir, "certs"), filepath.Join(dir, "out")
-	file := writeCluster(t, dir, 4, map[string]any{"agents": []string{"", "", "", ""}, "relay": "relay.invalid:443"})
-	runCommand(t, "pki", "-cluster="+file, "-out="+certs)
+	file, certs, out := writeCertified(t, dir, 4,
+		map[string]any{"agents": []string{"", "", "", ""}, "relay": "relay.invalid:443"})
 	rules := testkit.ProxyRules{Name: "site", Password: "secret", TLS: true}
 	proxy := httptest.NewServer(testkit.Proxy(startRelay(t, certs), rules))
 	t.Cleanup(proxy.Close)

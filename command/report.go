@@ -2,7 +2,6 @@ package command
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,37 +15,23 @@ import (
 	_ "dsbo/runs/report/figures" // for all verbs
 )
 
-const reportIntro = `Writes report.html, a page that needs no other file, and the folder figures (SVG) of
-one run, or of several runs of one task side by side. Runs that differ in their
-seed alone are one line: their median, in a band from the least to the greatest. RUN is
-a run folder.`
-
 // report is the verb report: it writes the page and the figures of runs.
-func (p *program) report(_ context.Context, args []string, stdout, _ io.Writer) error {
-	f := p.flags("report", reportIntro, "[flags] RUN...",
-		"-out cmp results/mnist-tuned-seed1 results/mnist-paper-seed1")
-	out := f.String("out", "", "`folder` for the page (default: the run's own; \"report\" for several runs)")
-	title := f.String("title", "",
-		"`text` above the page, or before the titles of figures (default: the task and its methods)")
-	f.Group("Page", "out", "title")
-	figures := f.String("figures", "", "existing `folder` for figures alone, without a page")
-	only := f.String("only", "",
-		"with -figures, the `names` of the figures, with commas between, such as phi_iterations,lambda (default: all)")
-	prefix := f.String("prefix", "", "with -figures, `text` before the names of their files")
-	f.Group("Figures alone", "figures", "only", "prefix")
-	if err := f.ParseOperands(args, stdout); err != nil {
+func (p *program) report(f *call) error {
+	var out, title, figures, only, prefix string
+	f.Vars(map[string]any{"out": &out, "title": &title, "figures": &figures, "only": &only, "prefix": &prefix})
+	if err := f.parseOperands(); err != nil {
 		return err
 	}
 	switch {
 	case f.NArg() == 0:
 		return dsbo.ConfigErrorf("a run folder is required (-h explains the use)")
-	case *figures == "" && (*only != "" || *prefix != ""):
+	case figures == "" && (only != "" || prefix != ""):
 		return dsbo.ConfigErrorf("-only and -prefix need -figures")
-	case *figures != "" && *out != "":
+	case figures != "" && out != "":
 		return dsbo.ConfigErrorf("-out and -figures are mutually exclusive")
 	}
-	if s, err := os.Stat(*figures); *figures != "" && (err != nil || !s.IsDir()) {
-		return dsbo.ConfigErrorf("-figures must be an existing folder; it is %s", *figures)
+	if s, err := os.Stat(figures); figures != "" && (err != nil || !s.IsDir()) {
+		return dsbo.ConfigErrorf("-figures must be an existing folder; it is %s", figures)
 	}
 	var all []*report.Run
 	for _, folder := range f.Args() {
@@ -56,18 +41,18 @@ func (p *program) report(_ context.Context, args []string, stdout, _ io.Writer) 
 		}
 		all = append(all, r)
 	}
-	if *figures != "" {
+	if figures != "" {
 		var names []string
-		if *only != "" {
-			names = strings.Split(*only, ",")
+		if only != "" {
+			names = strings.Split(only, ",")
 		}
-		return report.SaveFigures(*figures, *prefix, *title, all, names...)
+		return report.SaveFigures(figures, prefix, title, all, names...)
 	}
-	folder := cmp.Or(*out, "report")
-	if *out == "" && f.NArg() == 1 {
+	folder := cmp.Or(out, "report")
+	if out == "" && f.NArg() == 1 {
 		folder = f.Arg(0)
 	}
-	return writeReport(folder, *title, all, stdout)
+	return writeReport(folder, title, all, f.stdout)
 }
 
 // writeReport writes the page of runs, under a title or none, and its figures to a folder, and the

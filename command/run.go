@@ -2,7 +2,6 @@ package command
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -10,25 +9,19 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"dsbo"
 	"dsbo/command/cluster"
+	"dsbo/experiment"
 	"dsbo/internal/cli"
 	"dsbo/network/pki"
 	"dsbo/runs"
 	"dsbo/train"
 )
-
-const runIntro = `Runs all agents of the cluster file on this machine, each as a process of its own, and
-merges their run folders into one. An agent that is lost is started again and resumes;
-the results stay the same to the last bit.
-
-DIR is the run folder. Each agent has its own in it, agent-<i>, and its log,
-agent-<i>.log.`
 
 // runOptions are the flags of the verb run.
 type runOptions struct {
@@ -49,39 +42,29 @@ func (o *runOptions) unlock() {
 }
 
 // parseRun reads the command line of run and its cluster file.
-func (p *program) parseRun(args []string, help io.Writer) (o runOptions, c *cluster.Cluster, err error) {
-	f := p.flags("run", runIntro, "-cluster FILE -out DIR [flags]", "-cluster cluster.json -out results/mnist-8")
-	o.addFlags(f, "the run makes certificates for itself alone, in the run folder", "plain")
+func (p *program) parseRun(f *call) (o runOptions, c *cluster.Cluster, err error) {
+	o.addFlags(f, "plain")
 	var common []*flag.Flag
 	f.VisitAll(func(fl *flag.Flag) { common = append(common, fl) })
-	f.BoolVar(&o.resume, "resume", false, "resume the unfinished run in the folder")
-	f.BoolVar(&o.force, "force", false, "replace the run in the folder")
-	f.IntVar(&o.restarts, "restarts", 3, "most `times` in an hour that an agent which is lost or fails is restarted")
-	f.BoolVar(&o.report, "report", true, "write report.html and its figures at the end (default true)")
-	f.Group("Run", "cluster", "out", "resume", "force", "restarts")
-	f.Group("Connections", connectionFlags...)
-	f.Group("Output", "report", "log", "quiet", "http")
+	o.restarts, o.report = 3, true
+	f.Vars(map[string]any{"resume": &o.resume, "force": &o.force, "restarts": &o.restarts, "report": &o.report})
 	f.First = []string{"cluster", "out", "certs", "resume", "force", "restarts", "http", "report", "quiet", "log"}
-	if c, err = p.parseCluster(f, args, help); err != nil {
+	if err = f.parse("cluster", "out"); err != nil {
+		return o, nil, err
+	}
+	if c, err = cluster.Load(o.cluster, p.checkTask); err != nil {
 		return o, nil, err
 	}
 	for _, fl := range common {
 		o.common = append(o.common, "-"+fl.Name+"="+fl.Value.String())
 	}
-	if err = cmp.Or(o.validate(c), o.checkCerts(c)); err == nil && o.force {
-		err = p.checkData(c)
+	if err = cmp.Or(o.validate(c), o.checkCerts(c)); err == nil && o.force { // before a run is replaced
+		var j *experiment.Job
+		if j, err = p.clusterJob(c, c.Flags); err == nil {
+			err = j.CheckData(len(c.Addresses), c.Seed)
+		}
 	}
 	return o, c, err
-}
-
-// checkData returns an error if data of an agent of a cluster file cannot be read on this machine:
-// before a run is replaced.
-func (p *program) checkData(c *cluster.Cluster) error {
-	j, err := p.clusterJob(c, c.Flags)
-	if err != nil {
-		return err
-	}
-	return j.CheckData(len(c.Addresses), c.Seed)
 }
 
 // checkCerts returns an error for the first certificate that an agent could not begin with: before
@@ -126,8 +109,8 @@ func (o *runOptions) validate(c *cluster.Cluster) error {
 }
 
 // runAgents is the verb run: it runs all agents of a cluster file and merges their run folders.
-func (p *program) runAgents(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	o, c, err := p.parseRun(args, stdout)
+func (p *program) runAgents(f *call) error {
+	o, c, err := p.parseRun(f)
 	if err != nil {
 		return err
 	}
@@ -139,9 +122,9 @@ func (p *program) runAgents(ctx context.Context, args []string, stdout, stderr i
 	if err := o.prepareFolder(c); err != nil {
 		return err
 	}
-	s := supervisor{executable: executable, name: p.name, args: o.agentArgs, stderr: stderr, restarts: o.restarts,
+	s := supervisor{executable: executable, name: p.name, args: o.agentArgs, stderr: f.stderr, restarts: o.restarts,
 		pause: restartPause}
-	if err := s.run(ctx, len(c.Addresses)).error(); err != nil {
+	if err := s.run(f.ctx, len(c.Addresses)).error(); err != nil {
 		return o.writeFailure(err)
 	}
 	var folders []runs.Folder
@@ -152,7 +135,7 @@ func (p *program) runAgents(ctx context.Context, args []string, stdout, stderr i
 	if err != nil {
 		return o.writeFailure(err)
 	}
-	return writeMerged(stdout, m, runs.Folder(o.out), o.report)
+	return writeMerged(f.stdout, m, runs.Folder(o.out), o.report)
 }
 
 // agentArgs returns the flags of agent i; where one is given twice, the last one counts. Agent 0
@@ -223,9 +206,9 @@ func (o *runOptions) prepareFolder(c *cluster.Cluster) error {
 	return o.makeCerts(c)
 }
 
-// secretSuffix ends the name of the file beside an agent's run folder in which earlier versions had
-// random bytes of masks.
-const secretSuffix = ".key"
+// agentFiles matches the run folders of agents, their logs, and the files in which earlier versions
+// had random bytes of masks.
+var agentFiles = regexp.MustCompile(`^agent-(?:0|[1-9]\d*)(\.log|\.key)?$`)
 
 // leftovers returns the files and folders of the agents of an earlier run that must be removed.
 // With -force these are all run folders, logs and secrets, as that run may have had more agents,
@@ -238,21 +221,17 @@ func (o *runOptions) leftovers() ([]string, error) {
 	}
 	var old []string
 	for _, path := range found {
-		name, isLog := strings.CutSuffix(filepath.Base(path), ".log")
-		name, isSecret := strings.CutSuffix(name, secretSuffix)
-		isFolder := !isLog && !isSecret
-		if i, err := strconv.Atoi(strings.TrimPrefix(name, "agent-")); err != nil || pki.Name(i) != name {
-			continue
-		}
+		name := agentFiles.FindStringSubmatch(filepath.Base(path))
 		switch {
-		case o.resume && isFolder:
+		case name == nil:
+		case o.resume && name[1] == "":
 			old = append(old, filepath.Join(path, runs.MembershipFile))
-		case o.force && isFolder:
-			if _, err := runs.Folder(path).State(); err != nil {
-				return nil, err
-			}
-			fallthrough
 		case o.force:
+			if name[1] == "" {
+				if _, err := runs.Folder(path).State(); err != nil {
+					return nil, err
+				}
+			}
 			old = append(old, path)
 		}
 	}

@@ -172,30 +172,10 @@ func TestRunFails(t *testing.T) {
 // openRun does what the verb run does before it starts agents.
 func openRun(t *testing.T, args ...string) error {
 	t.Helper()
-	o, c := testkit.Get2(testProgram().parseRun(args, io.Discard))
+	p := testProgram()
+	o, c := testkit.Get2(p.parseRun(callOf(p, "run", args)))
 	defer o.unlock()
 	return o.prepareFolder(c)
-}
-
-// TestLockedFolder: not even -force begins a run in the folder of one that is under way, and
-// nothing there changes.
-func TestLockedFolder(t *testing.T) {
-	dir := t.TempDir()
-	file, out := writeCluster(t, dir, 2, nil), alone(t, dir)
-	folder := runs.Folder(out)
-	before := testkit.Get(os.ReadFile(folder.Path(runs.ConfigFile)))
-	defer testkit.Get(folder.Lock()).Close()
-	for _, args := range [][]string{
-		append([]string{"synthetic", "-r=1", "-seed=7", "-force", "-quiet", "-out=" + out}, small...),
-		{"run", "-force", "-cluster=" + file, "-out=" + out},
-	} {
-		_, err := command(t, args...)
-		wantError(t, err, cli.Failure, "is being written by another process")
-		wantState(t, out, runs.Finished)
-		if now := testkit.Get(os.ReadFile(folder.Path(runs.ConfigFile))); !bytes.Equal(now, before) {
-			t.Errorf("%s: the configuration has changed", args[0])
-		}
-	}
 }
 
 // makeAgentFolder makes an agent's run folder, with agent.json, and its log.
@@ -261,30 +241,27 @@ func TestForce(t *testing.T) {
 	wantFiles(t, out, "SHA256SUMS agent-orange config.json")
 }
 
-// TestRunChecksCertificates: certificates that are not valid, as of a machine whose clock is ahead,
-// are refused before a run is replaced.
-func TestRunChecksCertificates(t *testing.T) {
+// TestRunChecks: a run is not replaced where its data have gone, or certificates are not valid, as of
+// a machine whose clock is ahead.
+func TestRunChecks(t *testing.T) {
 	dir := t.TempDir()
-	file, certs, out := writeCluster(t, dir, 2, nil), filepath.Join(dir, "certs"), filepath.Join(dir, "out")
+	certs, out, whole := filepath.Join(dir, "certs"), filepath.Join(dir, "out"), writeCluster(t, dir, 2, nil)
 	runCommand(t, "synthetic", "-r=1", "-p=2", "-train=4", "-val=6", "-test=20", "-K=1", "-report=false", "-out="+out)
 	tomorrow := time.Now().AddDate(0, 0, 1)
-	testkit.OK(makeCertificates(certs, testkit.Get(cluster.Load(file, testProgram().checkTask)), (*pki.Authority).Save,
+	testkit.OK(makeCertificates(certs, testkit.Get(cluster.Load(whole, testProgram().checkTask)), (*pki.Authority).Save,
 		tomorrow, tomorrow.AddDate(0, 0, 1)))
-	_, err := command(t, "run", "-cluster="+file, "-out="+out, "-certs="+certs, "-force")
-	wantError(t, err, cli.Usage, "agent-0.pem: x509: certificate has expired or is not yet valid")
-	wantState(t, out, runs.Finished)
-}
-
-// TestRunChecksData: a run whose data have gone is not replaced.
-func TestRunChecksData(t *testing.T) {
-	dir := t.TempDir()
-	out := filepath.Join(dir, "out")
-	runCommand(t, "synthetic", "-r=1", "-p=2", "-train=4", "-val=6", "-test=20", "-K=1", "-report=false", "-out="+out)
-	for task, flags := range map[string][]string{"mnist": {"-data=" + filepath.Join(dir, "gone")},
-		"tune": {"-data=" + filepath.Join(dir, "gone{agent}.csv"), "-target=y"}} {
-		file := writeCluster(t, dir, 2, map[string]any{"task": task, "flags": flags})
-		_, err := command(t, "run", "-cluster="+file, "-out="+out, "-insecure", "-force")
-		wantError(t, err, cli.Usage, "gone")
+	for _, c := range []struct {
+		more map[string]any // of the cluster file
+		flag string
+		says string
+	}{
+		{nil, "-certs=" + certs, "agent-0.pem: x509: certificate has expired or is not yet valid"},
+		{map[string]any{"task": "mnist", "flags": []string{"-data=" + dir + "/gone"}}, "-insecure", "gone"},
+		{map[string]any{"task": "tune", "flags": []string{"-data=" + dir + "/gone{agent}.csv", "-target=y"}}, "-insecure",
+			"gone"},
+	} {
+		_, err := command(t, "run", "-cluster="+writeCluster(t, dir, 2, c.more), "-out="+out, c.flag, "-force")
+		wantError(t, err, cli.Usage, c.says)
 		wantState(t, out, runs.Finished)
 	}
 }

@@ -76,7 +76,7 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 		stdout = nil // the verb run writes the page and the table once for all
 	}
 	if o.guard.IsSet() {
-		if err := p.askSite(&o, c, e.config.Identity); err != nil {
+		if err := o.askSite(j, c, e.config.Identity); err != nil {
 			return err
 		}
 	}

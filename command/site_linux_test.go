@@ -59,15 +59,10 @@ func TestSite(t *testing.T) {
 	}
 	// 20 test rows and more: of fewer a site shows nothing
 	flags := append(slices.Clone(tuneFlags), "-exchange-alone", "-split=0.25:0.25:0.5")
-	cluster := writeCluster(t, dir, n, map[string]any{"task": "tune", "flags": flags})
-	out, certs := filepath.Join(dir, "out"), filepath.Join(dir, "certs")
-	runCommand(t, "pki", "-cluster="+cluster, "-out="+certs)
+	cluster, certs, out := writeCertified(t, dir, n, map[string]any{"task": "tune", "flags": flags})
 	policyOf(certs, map[string]any{"least_rows": 10, "least_sites": n, "columns": []string{"age", "c*", "ill"}, // edges
 		"tasks": []string{"tune"}, "methods": []string{"newtoncg"}, "unmasked": false, "admit": []string{}})
-	atOnce(t, n, withoutPage, func(i int) []string {
-		return []string{"tune", "-certs=" + certs, "-cluster=" + cluster, "-out=" + out, fmt.Sprintf("-agent=%d", i),
-			fmt.Sprintf("-data=%s/home%d/ours.csv", dir, i)}
-	})
+	runSites(t, n, cluster, certs, out, dir+"/home%d/ours.csv")
 	disclosed(t, out, certs, n)
 	together := aloneOf(t, tune.Task(), dir, append(flags, "-data="+filepath.Join(dir, "site{agent}.csv"))...)
 	same(t, out, together, n)
@@ -99,14 +94,10 @@ func TestCurvatureOfSites(t *testing.T) {
 	for _, matrix := range []dsbo.CurvatureMatrix{dsbo.DampedHessian, dsbo.GaussNewton} {
 		t.Run(matrix.String(), func(t *testing.T) {
 			here := t.TempDir()
-			out := filepath.Join(here, "out")
 			flags := []string{"-target=ill", "-K=1", "-model=mlp", "-hidden=2", "-evaluate=off", "-rivals=false",
 				"-curvature=" + matrix.String()}
-			cluster := writeCluster(t, here, n, map[string]any{"task": "tune", "flags": flags})
-			atOnce(t, n, withoutPage, func(i int) []string {
-				return []string{"tune", "-insecure", "-cluster=" + cluster, "-out=" + out, fmt.Sprintf("-agent=%d", i),
-					fmt.Sprintf("-data=%s/site%d.csv", dir, i)}
-			})
+			cluster, certs, out := writeCertified(t, here, n, map[string]any{"task": "tune", "flags": flags})
+			runSites(t, n, cluster, certs, out, dir+"/site%d.csv")
 			same(t, out, aloneOf(t, tune.Task(), here,
 				append(flags, "-data="+filepath.Join(dir, "site{agent}.csv"))...), n)
 		})
@@ -123,13 +114,8 @@ func TestSurvivalOfSites(t *testing.T) {
 		writeTimes(filepath.Join(dir, fmt.Sprintf("site%d.csv", i)), i)
 	}
 	flags := []string{"-task=survival", "-target=time", "-event=ill=yes", "-K=2", "-folds=2", "-split=0.25:0.25:0.5"}
-	cluster := writeCluster(t, dir, n, map[string]any{"task": "tune", "flags": flags})
-	out, certs := filepath.Join(dir, "out"), filepath.Join(dir, "certs")
-	runCommand(t, "pki", "-cluster="+cluster, "-out="+certs)
-	atOnce(t, n, withoutPage, func(i int) []string {
-		return []string{"tune", "-certs=" + certs, "-cluster=" + cluster, "-out=" + out, fmt.Sprintf("-agent=%d", i),
-			fmt.Sprintf("-data=%s/site%d.csv", dir, i)}
-	})
+	cluster, certs, out := writeCertified(t, dir, n, map[string]any{"task": "tune", "flags": flags})
+	runSites(t, n, cluster, certs, out, dir+"/site%d.csv")
 	disclosed(t, out, certs, n)
 	data := "-data=" + filepath.Join(dir, "site{agent}.csv")
 	together := aloneOf(t, tune.Task(), dir, append(flags, data)...)

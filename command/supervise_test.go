@@ -5,24 +5,12 @@ import (
 	"context"
 	"errors"
 	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"dsbo/internal/cli"
 )
-
-func TestSeverity(t *testing.T) {
-	codes := []int{cli.Diverged, cli.OK, cli.Interrupted, cli.Usage, cli.Failure}
-	slices.SortFunc(codes, func(a, b int) int { return severity(a) - severity(b) })
-	if want := []int{cli.OK, cli.Interrupted, cli.Failure, cli.Usage, cli.Diverged}; !slices.Equal(codes, want) {
-		t.Errorf("%v, want %v", codes, want)
-	}
-	if severity(killed) != severity(cli.Failure) {
-		t.Error("a killed agent is another failure")
-	}
-}
 
 func TestEnding(t *testing.T) {
 	lost := errors.New("no such file")
@@ -52,10 +40,14 @@ func TestCause(t *testing.T) {
 	silent := ending{agent: 0, code: cli.Failure, text: "agent 2 has been silent for 10m"}
 	finished, stopped := ending{agent: 1}, ending{agent: 1, code: cli.Interrupted}
 	refused := ending{agent: 3, code: cli.Usage, text: "other settings"}
+	lost, diverged := ending{agent: 4, code: killed}, ending{agent: 5, code: cli.Diverged}
 	for want, all := range map[ending][]ending{
-		full:    {finished, full, silent, stopped},
-		silent:  {stopped, silent, full},
-		refused: {silent, full, refused},
+		full:     {finished, full, silent, stopped},
+		silent:   {stopped, silent, full},
+		refused:  {silent, full, refused},
+		lost:     {stopped, lost, full},
+		diverged: {refused, diverged, lost},
+		stopped:  {finished, stopped},
 	} {
 		if got := cause(all); got != want {
 			t.Errorf("%+v, want %+v", got, want)

@@ -53,15 +53,12 @@ func Load(path string, check check) (*Cluster, error) {
 // Parse reads a cluster file, whose format the package documentation states, and checks it; the
 // check of the graph takes O(n³) time. The program that knows the tasks gives a check of the task
 // and its flags; nil accepts all. name is the file's, for errors, which match dsbo.ErrConfig.
-func Parse(name string, data []byte, check check) (*Cluster, error) {
-	c, err := parse(name, data, check)
-	if err != nil {
-		return nil, dsbo.ConfigErrorf("cluster file %s: %w", name, err)
-	}
-	return c, nil
-}
-
-func parse(name string, data []byte, check check) (*Cluster, error) {
+func Parse(name string, data []byte, check check) (_ *Cluster, err error) {
+	defer func() {
+		if err != nil {
+			err = dsbo.ConfigErrorf("cluster file %s: %w", name, err)
+		}
+	}()
 	f, err := parseFields(data)
 	if err != nil {
 		return nil, err

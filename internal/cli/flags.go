@@ -22,6 +22,7 @@ type Flags struct {
 	Synopsis string   // of the usage line, after the name; "": [flags]
 	Example  string   // a command line, after the flags
 	First    []string // names of the flags of the help's first page
+	Usages   string   // of the flags by groups, as [SetUsages] reads them, before those of Group
 
 	intro, outro string
 	groups       []group
@@ -43,6 +44,27 @@ func NewFlags(name, intro, outro string) *Flags {
 // Group puts the named flags under a title of the help, in the given order.
 func (f *Flags) Group(title string, names ...string) {
 	f.groups = append(f.groups, group{title, names})
+}
+
+// Vars adds flags by their names, each with a pointer to its variable, whose value is the default.
+// Their usages are in Usages.
+func (f *Flags) Vars(variables map[string]any) {
+	for name, at := range variables {
+		switch at := at.(type) {
+		case *string:
+			f.StringVar(at, name, *at, "")
+		case *bool:
+			f.BoolVar(at, name, *at, "")
+		case *int:
+			f.IntVar(at, name, *at, "")
+		case *uint64:
+			f.Uint64Var(at, name, *at, "")
+		case *time.Duration:
+			f.DurationVar(at, name, *at, "")
+		default:
+			panic(fmt.Sprintf("-%s has a variable of type %T", name, at))
+		}
+	}
 }
 
 // Explain sets the usages of flags, and puts them into groups, as [SetUsages] has both.
@@ -86,13 +108,20 @@ func (f *Flags) Parse(args []string, out io.Writer, required ...string) error {
 // names, must not be empty. With -h, or -h all, it writes the help to out and returns flag.ErrHelp.
 // Errors match [dsbo.ErrConfig]; the error of an unknown flag names the nearest known one.
 func (f *Flags) ParseOperands(args []string, out io.Writer, required ...string) error {
+	f.groups = append(SetUsages(f.FlagSet, f.Usages), f.groups...)
 	err := f.parseMixed(args)
-	switch {
-	case err == nil:
-		return f.checkRequired(required)
-	case errors.Is(err, flag.ErrHelp):
-		f.help(out, f.NArg() > 0 && f.Arg(0) == "all")
+	if errors.Is(err, flag.ErrHelp) {
+		f.help(out, f.Arg(0) == "all")
 		return err
+	}
+	if err == nil {
+		for _, name := range required {
+			if fl := f.Lookup(name); fl.Value.String() == "" {
+				value, _ := flag.UnquoteUsage(fl)
+				return dsbo.ConfigErrorf("-%s %s is required (-h lists the flags)", name, value)
+			}
+		}
+		return nil
 	}
 	if name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); unknown {
 		if instead, is := wording.Struck("-" + name); is {
@@ -153,19 +182,7 @@ func (f *Flags) parseMixed(args []string) error {
 		}
 		operands, args = append(operands, args[:n]...), args[n:]
 	}
-	return f.FlagSet.Parse(slices.Concat([]string{"--"}, operands, rest)) // after "--", Args
-	// returns them all
-}
-
-// checkRequired reports the first of some flags that is empty.
-func (f *Flags) checkRequired(names []string) error {
-	for _, name := range names {
-		if fl := f.Lookup(name); fl.Value.String() == "" {
-			value, _ := flag.UnquoteUsage(fl)
-			return dsbo.ConfigErrorf("-%s %s is required (-h lists the flags)", name, value)
-		}
-	}
-	return nil
+	return f.FlagSet.Parse(slices.Concat([]string{"--"}, operands, rest)) // Args returns what follows --
 }
 
 // help writes the usage line, the intro, the flags and the example. The first page has the first

@@ -1,8 +1,10 @@
 package wording
 
-// struck maps removed names of earlier versions to their replacements. Flags begin with -, and a
-// method's parameters are preceded by its name.
+// struck maps removed names of earlier versions to their replacements. Flags begin with -, verbs are
+// preceded by that word, and a method's parameters by its name.
 var struck = map[string]string{
+	"verb export":       "MLflow refuses file stores; docs/result.md has ten lines that log a run by MLflow's own API",
+	"-link":             "a sum takes twice the hops of a plan, times the time of one way; the rest is bytes by rate",
 	"-keep-frames":      "a session that ends begins again with a checkpoint",
 	"-keep-mib":         "a session that ends begins again with a checkpoint",
 	"-delay-budget":     "-peer-timeout and -straggler-deadline bound waits",
