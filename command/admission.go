@@ -37,7 +37,8 @@ func (p *program) pkiAdmission(f *call) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(f.stdout, "%s is admitted to %s beside agents %s by %s\n", pki.Name(w.agent), c.Run, list, path)
+	_, err = fmt.Fprintf(f.stdout, "%s is admitted to %s beside agents %s by %s\n", pki.Name(w.agent), c.Run, list,
+		path)
 	return err
 }
 

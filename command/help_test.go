@@ -68,7 +68,8 @@ func TestUsages(t *testing.T) {
 	}
 	for _, path := range testkit.Get(filepath.Glob("*.go")) {
 		for _, m := range flag.FindAllStringSubmatch(string(testkit.Get(os.ReadFile(path))), -1) {
-			if name := m[1] + m[2]; !strings.HasSuffix(path, "_test.go") && !strings.Contains(usages, "\n  -"+name+"  ") {
+			if name := m[1] + m[2]; !strings.HasSuffix(path, "_test.go") &&
+				!strings.Contains(usages, "\n  -"+name+"  ") {
 				t.Errorf("%s: the flag -%s has no usage", path, name)
 			}
 		}

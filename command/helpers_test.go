@@ -106,8 +106,8 @@ func writeCluster(t *testing.T, dir string, n int, more map[string]any) string {
 	return path
 }
 
-// writeCertified writes a cluster file and the certificates of its agents, and returns their paths and
-// the folder for the run.
+// writeCertified writes a cluster file and the certificates of its agents, and returns their paths
+// and the folder for the run.
 func writeCertified(t *testing.T, dir string, n int, more map[string]any) (file, certs, out string) {
 	t.Helper()
 	file, certs = writeCluster(t, dir, n, more), filepath.Join(dir, "certs")

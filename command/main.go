@@ -231,7 +231,8 @@ func (p *program) help(f *call) error {
 	return err
 }
 
-// taskVerb returns the action of a task's verb, which runs the task, or, with -cluster, one agent of it.
+// taskVerb returns the action of a task's verb, which runs the task or, with -cluster, one agent
+// of it.
 func (p *program) taskVerb(t experiment.Task) action {
 	return func(f *call) error {
 		if slices.ContainsFunc(f.args, func(a string) bool {

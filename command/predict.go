@@ -44,7 +44,8 @@ func (p *program) predict(f *call) error {
 		return err
 	}
 	if site == "" && path != model {
-		_ = cli.Paragraph(f.stderr, "predictions are by "+path+", with the level of its site (-site new has that of all)")
+		_ = cli.Paragraph(f.stderr, "predictions are by "+path+
+			", with the level of its site (-site new has that of all)")
 	}
 	if err := checkTimes(at, m.Baseline); err != nil {
 		return err

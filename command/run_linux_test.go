@@ -241,8 +241,8 @@ func TestForce(t *testing.T) {
 	wantFiles(t, out, "SHA256SUMS agent-orange config.json")
 }
 
-// TestRunChecks: a run is not replaced where its data have gone, or certificates are not valid, as of
-// a machine whose clock is ahead.
+// TestRunChecks: a run is not replaced where its data have gone, or certificates are not valid, as
+// of a machine whose clock is ahead.
 func TestRunChecks(t *testing.T) {
 	dir := t.TempDir()
 	certs, out, whole := filepath.Join(dir, "certs"), filepath.Join(dir, "out"), writeCluster(t, dir, 2, nil)
@@ -257,8 +257,8 @@ func TestRunChecks(t *testing.T) {
 	}{
 		{nil, "-certs=" + certs, "agent-0.pem: x509: certificate has expired or is not yet valid"},
 		{map[string]any{"task": "mnist", "flags": []string{"-data=" + dir + "/gone"}}, "-insecure", "gone"},
-		{map[string]any{"task": "tune", "flags": []string{"-data=" + dir + "/gone{agent}.csv", "-target=y"}}, "-insecure",
-			"gone"},
+		{map[string]any{"task": "tune", "flags": []string{"-data=" + dir + "/gone{agent}.csv", "-target=y"}},
+			"-insecure", "gone"},
 	} {
 		_, err := command(t, "run", "-cluster="+writeCluster(t, dir, 2, c.more), "-out="+out, c.flag, "-force")
 		wantError(t, err, cli.Usage, c.says)

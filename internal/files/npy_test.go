@@ -136,8 +136,8 @@ func TestReadNPYErrors(t *testing.T) {
 		{"beyond int", npyFile(dict("<f8", "False", "(4611686018427387904, 4)"), le, uint8(0)),
 			`the shape must have one or two positive dimensions; it is "(4611686018427387904, 4)"`},
 		{"huge", npyFile(dict("<f8", "False", "(288230376151711743,)"), le, uint8(0)),
-			"header announces 2305843009213693944 bytes (dimensions [288230376151711743]): a file of at most 129 bytes " +
-				"cannot hold them"},
+			"header announces 2305843009213693944 bytes (dimensions [288230376151711743]): a file of at most 129 " +
+				"bytes cannot hold them"},
 		{"large integer", npyFile(dict("<i8", "False", "(2,)"), le, []int64{0, 1<<53 + 1}),
 			"integers must be less than 2^53 in magnitude; row 1, column 0 has 9007199254740992"},
 	} {

@@ -1,7 +1,7 @@
 package wording
 
-// struck maps removed names of earlier versions to their replacements. Flags begin with -, verbs are
-// preceded by that word, and a method's parameters by its name.
+// struck maps removed names of earlier versions to their replacements. Flags begin with -; verb is
+// before a verb, and a method's name before its parameter.
 var struck = map[string]string{
 	"verb export":       "MLflow refuses file stores; docs/result.md has ten lines that log a run by MLflow's own API",
 	"-link":             "a sum takes twice the hops of a plan, times the time of one way; the rest is bytes by rate",
