@@ -52,9 +52,8 @@ func clinicHeader() []string {
 // newPatients is the number of patients of all clinics whose diagnosis nobody knows yet.
 const newPatients = 8
 
-// clinicTable returns the patients of clinic i as comma-separated values with a header; those of
-// clinic clinicCount are the new ones, without the column of the diagnosis. They are the same each
-// time.
+// clinicTable returns the patients of clinic i as comma-separated values with a header, the same
+// each time. Clinic clinicCount has the new patients, without the column of the diagnosis.
 func clinicTable(i int) []byte {
 	from, count := clinics[:], newPatients
 	if i < clinicCount {

@@ -39,7 +39,7 @@ func (o *agentOptions) disclose(c *cluster.Cluster, t *site.Tally, audit string,
 	state := string(runs.StateOf(end))
 	r := t.Make(site.Report{Run: c.Run, Hash: c.Hash(), Agent: o.agent, Program: wording.Build().Version,
 		State: state, Ended: time.Now().UTC().Truncate(time.Second), Masked: o.mask, Audit: audit}, o.guard)
-	d, page := disclosure{}, new(bytes.Buffer)
+	var d disclosure
 	var err error
 	if d.Report, err = json.Marshal(r); err == nil && id != nil {
 		d.Certificate = id.Certificate()
@@ -49,16 +49,14 @@ func (o *agentOptions) disclose(c *cluster.Cluster, t *site.Tally, audit string,
 		return err
 	}
 	text, err := json.MarshalIndent(d, "", " ")
+	if err == nil {
+		err = disk.WriteBytes(o.folder().Path(runs.DisclosureFile), text)
+	}
+	if err == nil {
+		err = disk.Write(o.folder().Path(runs.DisclosurePage), r.WritePage)
+	}
 	if err != nil {
 		return err
-	}
-	if err := r.WritePage(page); err != nil {
-		return err
-	}
-	for name, data := range map[string][]byte{runs.DisclosureFile: text, runs.DisclosurePage: page.Bytes()} {
-		if err := disk.WriteBytes(o.folder().Path(name), data); err != nil {
-			return err
-		}
 	}
 	return t.Finish()
 }

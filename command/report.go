@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
@@ -52,12 +51,6 @@ func (p *program) report(f *call) error {
 	if out == "" && f.NArg() == 1 {
 		folder = f.Arg(0)
 	}
-	return writeReport(folder, title, all, f.stdout)
-}
-
-// writeReport writes the page of runs, under a title or none, and its figures to a folder, and the
-// page's path to stdout.
-func writeReport(folder, title string, all []*report.Run, stdout io.Writer) error {
 	lock, err := runs.Folder(folder).Lock() // a run that is still going writes its page itself
 	if errors.Is(err, disk.ErrLocked) {
 		err = fmt.Errorf("%w -out puts the page elsewhere", err)
@@ -70,6 +63,6 @@ func writeReport(folder, title string, all []*report.Run, stdout io.Writer) erro
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(stdout, path)
+	_, err = fmt.Fprintln(f.stdout, path)
 	return err
 }

@@ -31,14 +31,6 @@ type runOptions struct {
 	resume   bool
 	force    bool
 	report   bool
-	lock     io.Closer // keeps other processes out of the run folder; nil before it is locked
-}
-
-// unlock lets other processes into the run folder.
-func (o *runOptions) unlock() {
-	if o.lock != nil {
-		o.lock.Close()
-	}
 }
 
 // parseRun reads the command line of run and its cluster file.
@@ -118,7 +110,11 @@ func (p *program) runAgents(f *call) error {
 	if err != nil {
 		return err
 	}
-	defer o.unlock()
+	lock, err := runs.Folder(o.out).Lock()
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
 	if err := o.prepareFolder(c); err != nil {
 		return err
 	}
@@ -156,13 +152,9 @@ func (o *runOptions) certsFolder() string {
 // certsName is the folder of the certificates in the run folder.
 const certsName = "certs"
 
-// prepareFolder makes the run folder, and the certificates in it.
+// prepareFolder makes the run folder, which is locked, and the certificates in it.
 func (o *runOptions) prepareFolder(c *cluster.Cluster) error {
 	folder, mode := runs.Folder(o.out), runs.ModeOf(o.resume, o.force)
-	var err error
-	if o.lock, err = folder.Lock(); err != nil {
-		return err
-	}
 	if err := folder.Check(mode); err != nil {
 		return err
 	}

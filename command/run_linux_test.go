@@ -174,7 +174,7 @@ func openRun(t *testing.T, args ...string) error {
 	t.Helper()
 	p := testProgram()
 	o, c := testkit.Get2(p.parseRun(callOf(p, "run", args)))
-	defer o.unlock()
+	defer testkit.Get(runs.Folder(o.out).Lock()).Close()
 	return o.prepareFolder(c)
 }
 

@@ -116,7 +116,7 @@ func parseFields(data []byte) (*file, error) {
 	return f, nil
 }
 
-// addresses returns each agent's host:port.
+// addresses returns each agent's host:port, which are different, or "".
 func (f *file) addresses() ([]string, error) {
 	all, n := f.Agents.addresses, len(f.Agents.addresses)
 	switch count := f.Agents.count; {
@@ -139,27 +139,21 @@ func (f *file) addresses() ([]string, error) {
 		}
 		all = append(all, a)
 	}
-	return all, checkAddresses(all)
-}
-
-// checkAddresses reports the first address that is none, or is another agent's. Agents that only
-// connect to others have "".
-func checkAddresses(all []string) error {
 	first := map[string]int{}
 	for i, a := range all {
-		if a == "" {
+		if a == "" { // it only connects to others
 			continue
 		}
 		key, err := checkAddress(fmt.Sprintf("agent %d", i), a)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if j, twice := first[key]; twice {
-			return fmt.Errorf("agents must have different addresses; %d and %d both have %q", j, i, a)
+			return nil, fmt.Errorf("agents must have different addresses; %d and %d both have %q", j, i, a)
 		}
 		first[key] = i
 	}
-	return nil
+	return all, nil
 }
 
 // checkAddress returns an address in a form that all its spellings share, and an error if it

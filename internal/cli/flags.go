@@ -22,7 +22,7 @@ type Flags struct {
 	Synopsis string   // of the usage line, after the name; "": [flags]
 	Example  string   // a command line, after the flags
 	First    []string // names of the flags of the help's first page
-	Usages   string   // of the flags by groups, as [SetUsages] reads them, before those of Group
+	Usages   string   // of the flags by groups, as [SetUsages] reads them; they precede Group's
 
 	intro, outro string
 	groups       []group

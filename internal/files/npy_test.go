@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"gorgonia.org/tensor"
 
@@ -144,6 +145,28 @@ func TestReadNPYErrors(t *testing.T) {
 		_, _, err := ReadNPY(c.file)
 		if err == nil || err.Error() != c.err {
 			t.Errorf("%s: error %v, want %s", c.name, err, c.err)
+		}
+	}
+}
+
+// TestBytes: of an array of 50000 bytes all are read in turn; a header that announces more or less
+// is an error, and the memory grows with what has come.
+func TestBytes(t *testing.T) {
+	content := make([]byte, 50000)
+	for i := range content {
+		content[i] = byte(i * i >> 4)
+	}
+	for announced, want := range map[uint32]string{
+		50000:   "",
+		49999:   "too long: more than the 49999 bytes that its header announces",
+		50001:   "cut short: there must be 50001 bytes of data; there are 50000",
+		1 << 31: "cut short: there must be 2147483648 bytes of data; there are 50000",
+	} {
+		file := append(binary.BigEndian.AppendUint32([]byte{0, 0, 8, 1}, announced), content...)
+		got, err := testkit.Get(IDX(iotest.HalfReader(bytes.NewReader(file)))).Bytes()
+		if want == "" && (err != nil || !bytes.Equal(got, content) || cap(got) > 2*len(content)) ||
+			want != "" && (err == nil || err.Error() != want) {
+			t.Errorf("%d announced: %d bytes in %d of memory, %v", announced, len(got), cap(got), err)
 		}
 	}
 }

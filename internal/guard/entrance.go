@@ -32,10 +32,9 @@ type listener struct {
 	net.Listener
 	limits Limits
 
-	mu        sync.Mutex
-	strangers int
-	hosts     map[string][]*Conn // strangers by host, the oldest first
-	entered   int64
+	mu      sync.Mutex
+	hosts   map[string][]*Conn // strangers by host, the oldest first
+	entered int64
 }
 
 // Wrap returns a listener that bounds the strangers of l. Use l through it alone from then on.
@@ -68,19 +67,18 @@ func (l *listener) admit(c *Conn) (crowded *Conn) {
 	c.stranger = true
 	l.entered++
 	c.number = l.entered
-	l.strangers++
 	l.hosts[c.host] = append(l.hosts[c.host], c)
 	if l.limits.Time > 0 {
 		c.timer = time.AfterFunc(l.limits.Time, func() { c.Close() })
 	}
-	if l.strangers <= l.limits.Strangers {
-		return nil
-	}
-	most := l.hosts[c.host]
+	most, strangers := l.hosts[c.host], 0
 	for _, all := range l.hosts {
-		if len(all) > len(most) || len(all) == len(most) && all[0].number < most[0].number {
+		if strangers += len(all); len(all) > len(most) || len(all) == len(most) && all[0].number < most[0].number {
 			most = all
 		}
+	}
+	if strangers <= l.limits.Strangers {
+		return nil
 	}
 	return most[0]
 }
@@ -91,7 +89,6 @@ func (l *listener) discharge(c *Conn) {
 		return
 	}
 	c.stranger = false
-	l.strangers--
 	if c.timer != nil {
 		c.timer.Stop()
 	}
