@@ -18,11 +18,11 @@ func TestCompleteExchangeCounts(t *testing.T) {
 	a := l.agents[0]
 	for range 100 { // a select among several that are ready draws
 		a.ready <- struct{}{}
-		if err := Await(ctx, a.ready, l.stopped, l.stopError); err != nil {
+		if err := Await(ctx, a.ready, l.ended); err != nil {
 			t.Fatalf("%v; it must be a complete exchange", err)
 		}
 	}
-	if err := Await(t.Context(), a.ready, l.stopped, l.stopError); !errors.Is(err, ErrClosed) {
+	if err := Await(t.Context(), a.ready, l.ended); !errors.Is(err, ErrClosed) {
 		t.Errorf("%v; it must be %v", err, ErrClosed)
 	}
 }

@@ -1,10 +1,10 @@
 package network
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"dsbo"
@@ -20,9 +20,8 @@ type Local struct {
 	ids       []int // the numbers of all agents
 	reduction LocalReduction
 	turns     turns
-	stop      sync.Once
-	stopped   chan struct{}
-	cause     error // set before stopped is closed
+	ended     context.Context         // done, with its cause, when the exchange has ended
+	end       context.CancelCauseFunc // of ended
 }
 
 var _ TogetherReducer = (*Local)(nil)
@@ -30,9 +29,10 @@ var _ TogetherReducer = (*Local)(nil)
 // NewLocal returns an exchange over the edges of w with its weights. W need not be valid in
 // the sense of [Matrix.Validate]: any square matrix mixes.
 func NewLocal(w *Matrix) *Local {
-	l := &Local{agents: make([]*localAgent, w.N()), stopped: make(chan struct{})}
+	l := &Local{agents: make([]*localAgent, w.N())}
 	l.turns.free = runtime.GOMAXPROCS(0)
-	l.reduction = LocalReduction{Agents: w.N(), Stopped: l.stopped, Cause: l.stopError}
+	l.ended, l.end = context.WithCancelCause(context.Background())
+	l.reduction = LocalReduction{Agents: w.N(), Ended: l.ended}
 	for i := range l.agents {
 		l.agents[i] = &localAgent{
 			local:    l,
@@ -68,28 +68,16 @@ func (l *Local) Local() []int { return l.ids }
 // ctx nor the exchange has ended. Any error ends the exchange.
 func (l *Local) Gather(ctx context.Context, rows [][]float64) error {
 	err := CheckRows(rows, len(l.agents))
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
+	if err = cmp.Or(err, ctx.Err(), EndError(l.ended)); err != nil {
 		err = fmt.Errorf("gathering: %w", err)
 		l.Fail(err)
-		return err
 	}
-	if l.hasStopped() {
-		return fmt.Errorf("gathering: %w", l.stopError())
-	}
-	return nil
+	return err
 }
 
 // Fail ends the exchange: every Mix, waiting or later, returns an error that wraps err. Only the
 // first call counts. An agent that stops before the others calls it so that they do not wait.
-func (l *Local) Fail(err error) {
-	l.stop.Do(func() {
-		l.cause = err
-		close(l.stopped)
-	})
-}
+func (l *Local) Fail(err error) { l.end(err) }
 
 // Close ends the exchange with [ErrClosed] unless it has failed before.
 func (l *Local) Close() { l.Fail(ErrClosed) }
@@ -167,11 +155,8 @@ func (a *localAgent) swap(ctx context.Context, dst, src []float64) error {
 	if len(dst) != len(src) {
 		return dsbo.ShapeErrorf("dst and src must have one length; they have %d and %d", len(dst), len(src))
 	}
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(ctx.Err(), EndError(a.local.ended)); err != nil {
 		return err
-	}
-	if a.local.hasStopped() {
-		return a.local.stopError()
 	}
 	parity := a.round % 2
 	a.slot[parity] = append(a.slot[parity][:0], src...)
@@ -204,18 +189,5 @@ func (a *localAgent) noteVector(parity int) {
 
 // await waits for this agent's turn.
 func (a *localAgent) await(ctx context.Context) error {
-	return Await(ctx, a.ready, a.local.stopped, a.local.stopError)
+	return Await(ctx, a.ready, a.local.ended)
 }
-
-// hasStopped reports whether the exchange has ended.
-func (l *Local) hasStopped() bool {
-	select {
-	case <-l.stopped:
-		return true
-	default:
-		return false
-	}
-}
-
-// stopError returns the error of an exchange that has ended, with the cause.
-func (l *Local) stopError() error { return fmt.Errorf("the exchange has ended: %w", l.cause) }

@@ -3,6 +3,7 @@ package network
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math/bits"
 	"sync"
 
@@ -82,8 +83,7 @@ func mask(bits int) uint64 { return ^uint64(0) >> (64 - min(bits, 64)) }
 type LocalReduction struct {
 	Agents          int // number of agents in this process
 	AcrossProcesses func(ctx context.Context, r Reduction) error
-	Stopped         <-chan struct{} // closed when the exchange has ended
-	Cause           func() error    // why it has
+	Ended           context.Context // of the exchange: done, with its cause, when that has ended
 
 	mu      sync.Mutex
 	arrived int
@@ -113,7 +113,7 @@ func (j *LocalReduction) Reduce(ctx context.Context, own Reduction) error {
 		for range j.Agents - 1 {
 			r.completed <- struct{}{}
 		}
-	} else if err := Await(ctx, r.completed, j.Stopped, j.Cause); err != nil {
+	} else if err := Await(ctx, r.completed, j.Ended); err != nil {
 		return err
 	}
 	copy(own.Words, r.Words)
@@ -132,15 +132,7 @@ func (r Reduction) Check() error {
 
 // check returns why a reduction cannot begin.
 func (j *LocalReduction) check(ctx context.Context, r Reduction) error {
-	if err := cmp.Or(r.Check(), ctx.Err()); err != nil {
-		return err
-	}
-	select {
-	case <-j.Stopped:
-		return j.Cause()
-	default:
-		return nil
-	}
+	return cmp.Or(r.Check(), ctx.Err(), EndError(j.Ended))
 }
 
 // ReduceTogether is Reduce for all agents of this process in one call: words are theirs combined.
@@ -195,16 +187,23 @@ func (j *LocalReduction) contribute(own Reduction) (r *reduction, last bool) {
 	return r, true
 }
 
-// Await waits for a wake-up on ready, or the end of the exchange, whose error cause returns, or of
-// ctx. If several are here at once, the wake-up counts: the outcome does not depend on which of
+// EndError returns the error of an exchange that has ended, with the cause of that; nil: it has not.
+func EndError(ended context.Context) error {
+	if ended.Err() == nil {
+		return nil
+	}
+	return fmt.Errorf("the exchange has ended: %w", context.Cause(ended))
+}
+
+// Await waits for a wake-up on ready, or the end of the exchange, or of ctx. If several are here at once, the wake-up counts: the outcome does not depend on which of
 // them is seen first.
-func Await(ctx context.Context, ready, stopped <-chan struct{}, cause func() error) error {
+func Await(ctx context.Context, ready <-chan struct{}, ended context.Context) error {
 	var err error
 	select {
 	case <-ready:
 		return nil
-	case <-stopped:
-		err = cause()
+	case <-ended.Done():
+		err = EndError(ended)
 	case <-ctx.Done():
 		err = ctx.Err()
 	}

@@ -46,10 +46,11 @@ type Exchange struct {
 
 	mu      sync.Mutex     // guards what follows
 	mixed   int            // mixings completed
-	cause   error          // why the exchange ended
-	stopped chan struct{}  // closed when cause is set
 	users   sync.WaitGroup // goroutines that may touch memory of the channel
 	closing sync.Once      // once
+
+	ended context.Context         // done, with its cause, when the exchange has ended
+	end   context.CancelCauseFunc // of ended; the lock is held
 }
 
 var _ network.TogetherReducer = (*Exchange)(nil)
@@ -68,7 +69,8 @@ func (w *World) exchange(ctx context.Context, m *network.Matrix, timeout time.Du
 		return nil, dsbo.ConfigErrorf("each of the %d processes must have an agent; there are %d agents", w.size, m.N())
 	}
 	x := &Exchange{world: w, blocks: blocks{m.N(), w.size}, agents: make([]*agent, m.N()), timeout: timeout,
-		ready: make(chan struct{}, 1), stopped: make(chan struct{})}
+		ready: make(chan struct{}, 1)}
+	x.ended, x.end = context.WithCancelCause(context.Background())
 	x.start = x.begin
 	x.receive, x.send = x.blocks.routes(m, w.rank)
 	slices.SortStableFunc(x.send, func(a, b parcel) int { return cmp.Compare(a.peer, b.peer) })
@@ -78,7 +80,7 @@ func (w *World) exchange(ctx context.Context, m *network.Matrix, timeout time.Du
 		x.local, x.ids = append(x.local, x.agents[i]), append(x.ids, i)
 	}
 	for _, r := range []*network.LocalReduction{&x.mixing, &x.joint} {
-		r.Agents, r.Stopped, r.Cause = len(x.local), x.stopped, x.stopError
+		r.Agents, r.Ended = len(x.local), x.ended
 	}
 	x.mixing.AcrossProcesses = x.swap
 	if !w.callAndWait(x.open) {
@@ -159,11 +161,10 @@ func (x *Exchange) Mixer(i int) network.Reducer {
 func (x *Exchange) Fail(err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.cause != nil {
+	if x.ended.Err() != nil {
 		return
 	}
-	x.cause = err
-	close(x.stopped)
+	x.end(err)
 	n := notice{rank: int64(x.world.rank), mixed: int64(x.mixed), kind: int64(network.Kind(err))}
 	n.setReason(err.Error())
 	x.world.call(func() {
@@ -193,12 +194,9 @@ func (x *Exchange) Close() {
 func (x *Exchange) holdMemory() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.cause != nil {
-		return x.stopError()
+	err := network.EndError(x.ended)
+	if err == nil {
+		x.users.Add(1)
 	}
-	x.users.Add(1)
-	return nil
+	return err
 }
-
-// stopError returns the reason why the exchange has ended. It must have ended.
-func (x *Exchange) stopError() error { return fmt.Errorf("the exchange has ended: %w", x.cause) }

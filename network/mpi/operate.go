@@ -37,7 +37,7 @@ func (x *Exchange) operate(ctx context.Context, o operation, out, in int, put fu
 	put(own)
 	x.next = o
 	x.world.call(x.start)
-	if err := network.Await(ctx, x.ready, x.stopped, x.stopError); err != nil {
+	if err := network.Await(ctx, x.ready, x.ended); err != nil {
 		return err
 	}
 	take(own, theirs)
@@ -46,9 +46,7 @@ func (x *Exchange) operate(ctx context.Context, o operation, out, in int, put fu
 
 // begin begins the next operation.
 func (x *Exchange) begin() {
-	select {
-	case <-x.stopped:
-	default:
+	if x.ended.Err() == nil {
 		x.waited, x.began = true, time.Now()
 		x.channel.begin(x.next)
 	}

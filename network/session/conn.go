@@ -1,9 +1,9 @@
 package session
 
 import (
+	"context"
 	"errors"
 	"io"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -47,18 +47,18 @@ type conn struct {
 	began   time.Time     // when the hellos were there
 	useful  atomic.Bool   // it has brought more than heartbeats
 
-	queue    chan []byte   // frames that are to be sent
-	dropped  chan struct{} // closed by drop, after reason is set
-	dropOnce sync.Once     // the first reason counts
-	reason   error         // why it was dropped
+	queue   chan []byte             // frames that are to be sent
+	dropped context.Context         // done, with the reason, when the connection is to end
+	drop    context.CancelCauseFunc // ends dropped; the first reason counts
 }
 
 // newConn returns a connection to a neighbour over a stream that was opened with this agent's
 // certificate of then and, as auth has it, the neighbour's.
 func (l *links) newConn(to int, s stream, by *pki.Identity, auth credentials.AuthInfo) *conn {
-	return &conn{to: to, expires: connectionExpiry(by, auth), by: by, key: keyOf(auth), stream: s,
-		sender: l.config.Wrap(to, streamSender{s}), began: time.Now(),
-		queue: make(chan []byte, maxQueued), dropped: make(chan struct{})}
+	c := &conn{to: to, expires: connectionExpiry(by, auth), by: by, key: keyOf(auth), stream: s,
+		sender: l.config.Wrap(to, streamSender{s}), began: time.Now(), queue: make(chan []byte, maxQueued)}
+	c.dropped, c.drop = context.WithCancelCause(context.Background())
+	return c
 }
 
 // send queues a frame, which does not change after; it never blocks. Where the neighbour reads so
@@ -69,14 +69,6 @@ func (c *conn) send(frame []byte) {
 	default:
 		c.drop(errStuck)
 	}
-}
-
-// drop ends the connection because of why, the first time.
-func (c *conn) drop(why error) {
-	c.dropOnce.Do(func() {
-		c.reason = why
-		close(c.dropped)
-	})
 }
 
 // run moves frames until the stream ends and returns the reason: nil if this side is closed and has
@@ -102,14 +94,14 @@ func (l *links) run(c *conn) (in chan error, err error) {
 			// knows the reason
 			select {
 			case err = <-in:
-			case <-c.dropped:
-				err = c.reason
+			case <-c.dropped.Done():
+				err = context.Cause(c.dropped)
 			}
 		}
 	case <-expired:
 		err = errExpired
-	case <-c.dropped:
-		err = c.reason
+	case <-c.dropped.Done():
+		err = context.Cause(c.dropped)
 	}
 	c.drop(err)
 	l.host.detach(c, err)
@@ -125,8 +117,8 @@ func (l *links) transmit(c *conn) error {
 				return err
 			}
 			continue
-		case <-c.dropped:
-			return c.reason
+		case <-c.dropped.Done():
+			return context.Cause(c.dropped)
 		case <-l.closing.Done():
 		}
 		for len(c.queue) > 0 { // nobody else takes from it
@@ -152,10 +144,8 @@ func (l *links) receive(c *conn) error {
 			}
 			return l.readRefusal(c.to, err)
 		}
-		select {
-		case <-c.dropped: // only the end of the stream is of interest
+		if c.dropped.Err() != nil { // only the end of the stream is of interest
 			continue
-		default:
 		}
 		if f.kind == kindHello {
 			return badFramef("a second hello on one stream")

@@ -63,8 +63,8 @@ func TestRelayed(t *testing.T) {
 	}
 	defer stop()
 	select {
-	case <-direct.dropped:
-		t.Errorf("agents 0 and 1 need no relay, and were cut off: %v", direct.reason)
+	case <-direct.dropped.Done():
+		t.Errorf("agents 0 and 1 need no relay, and were cut off: %v", context.Cause(direct.dropped))
 	default:
 	}
 }

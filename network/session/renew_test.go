@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -78,8 +79,8 @@ func TestExpiry(t *testing.T) {
 		hosts[1].conn(t, 0)
 		time.Sleep(time.Until(end) - time.Second)
 		select {
-		case <-c.dropped:
-			t.Fatalf("the connection ended before its time: %v", c.reason)
+		case <-c.dropped.Done():
+			t.Fatalf("the connection ended before its time: %v", context.Cause(c.dropped))
 		default:
 		}
 		time.Sleep(2 * time.Second)
