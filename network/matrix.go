@@ -30,11 +30,8 @@ type Matrix struct {
 	server     bool   // agents exchange vectors with a server, one each way, whatever the rows are
 	mixing     Mixing // nil: Plain
 
-	once     sync.Once
-	spectrum spectrum // once it is found
-
-	spanning sync.Once
-	tree     *Tree // nil where the graph is not connected
+	eigenvalues func() spectrum // found once
+	spanning    func() *Tree    // found once; nil where the graph is not connected
 }
 
 // NewMatrix returns the matrix with the given rows, which it copies. It checks the shape
@@ -64,6 +61,7 @@ func NewMatrix(rows [][]float64) (*Matrix, error) {
 // newMatrix returns the matrix of rows as it keeps them.
 func newMatrix(rows [][]Weight) *Matrix {
 	m := &Matrix{rows: rows, neighbours: make([][]int, len(rows))}
+	m.eigenvalues, m.spanning = sync.OnceValue(m.findSpectrum), sync.OnceValue(m.lowestTree)
 	for i, row := range rows {
 		m.neighbours[i] = make([]int, 0, len(row)-1)
 		for _, w := range row {

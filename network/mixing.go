@@ -53,7 +53,9 @@ func (m *Matrix) WithMixing(x Mixing) (*Matrix, error) {
 	if err := x.check(m); err != nil {
 		return nil, err
 	}
-	return &Matrix{rows: m.rows, neighbours: m.neighbours, server: m.server, mixing: x}, nil
+	other := newMatrix(m.rows)
+	other.server, other.mixing = m.server, x
+	return other, nil
 }
 
 // Mixing returns how agents mix over the matrix; [Plain] unless WithMixing chose another.

@@ -32,24 +32,15 @@ func (m *Matrix) Rho() float64 {
 // W to be positive semidefinite use (I+W)/2 where it is negative.
 func (m *Matrix) LambdaMin() float64 { return m.eigenvalues().least }
 
-// eigenvalues returns the spectrum, which it finds once.
-func (m *Matrix) eigenvalues() spectrum {
-	m.once.Do(func() {
-		m.spectrum = spectrum{math.NaN(), math.NaN()}
-		switch {
-		case m.N() == 0 || m.checkEntries() != nil:
-		case m.N() > mostDense:
-			m.spectrum = m.extremes()
-		default:
-			m.spectrum = m.denseSpectrum()
-		}
-	})
-	return m.spectrum
-}
-
-// denseSpectrum finds all eigenvalues.
-func (m *Matrix) denseSpectrum() spectrum {
+// findSpectrum finds all eigenvalues, or the extreme ones alone.
+func (m *Matrix) findSpectrum() spectrum {
 	n := m.N()
+	switch {
+	case m.checkEntries() != nil:
+		return spectrum{math.NaN(), math.NaN()}
+	case n > mostDense:
+		return m.extremes()
+	}
 	a, values := make([]float64, n*n), make([]float64, n)
 	for i, row := range m.rows {
 		for _, w := range row {

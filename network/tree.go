@@ -13,10 +13,7 @@ type Tree struct {
 // others, the lowest of several. It returns nil if the graph is not connected. The first call costs
 // at most one pass over all edges for each agent; later ones share its result, which must not be
 // changed.
-func (m *Matrix) Tree() *Tree {
-	m.spanning.Do(func() { m.tree = m.lowestTree() })
-	return m.tree
-}
+func (m *Matrix) Tree() *Tree { return m.spanning() }
 
 // lowestTree is Tree, found anew.
 func (m *Matrix) lowestTree() *Tree {

@@ -13,7 +13,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"dsbo/internal/wording"
@@ -112,11 +111,10 @@ func (c Client) Listen(log *slog.Logger) net.Listener {
 }
 
 type listener struct {
-	client  Client
-	log     *slog.Logger
-	ctx     context.Context
-	close   context.CancelFunc
-	closing sync.Once
+	client Client
+	log    *slog.Logger
+	ctx    context.Context    // until Close
+	close  context.CancelFunc // ends ctx
 }
 
 // Between two attempts to connect passes firstRetry, then twice as long each time up to lastRetry.
@@ -178,7 +176,7 @@ func (c Client) await(ctx context.Context) (net.Conn, error) {
 
 // Close implements net.Listener.
 func (l *listener) Close() error {
-	l.closing.Do(l.close)
+	l.close()
 	return nil
 }
 

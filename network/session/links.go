@@ -76,7 +76,6 @@ type links struct {
 	streams context.Context    // until close has sent the queues
 	stopAll context.CancelFunc // ends streams
 	work    sync.WaitGroup     // of all goroutines but gRPC's
-	once    sync.Once          // of close
 	refused atomic.Int64       // connections
 	waits   atomic.Value       // the reason why listening waits; "": it does not
 
@@ -116,17 +115,15 @@ func (l *links) start() {
 
 // close ends all connections after sending the queues, within a second. It may be called twice.
 func (l *links) close() {
-	l.once.Do(func() {
-		l.stop()
-		late := time.AfterFunc(closeTimeout, func() {
-			l.stopAll()
-			l.server.Stop()
-		})
-		l.server.GracefulStop()
-		l.work.Wait()
-		late.Stop()
+	l.stop()
+	late := time.AfterFunc(closeTimeout, func() {
 		l.stopAll()
+		l.server.Stop()
 	})
+	l.server.GracefulStop()
+	l.work.Wait()
+	late.Stop()
+	l.stopAll()
 }
 
 // track notes a connection as long as it moves frames. One that was opened before the last renewal
