@@ -2,6 +2,7 @@ package network_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -254,6 +255,14 @@ func TestAverageRefuses(t *testing.T) {
 	w := testkit.Get(network.NewMatrix([][]float64{{1, 0}, {0, 1}}))
 	_, err := network.NewAverages(network.NewLocal(w), w, network.AverageOptions{})
 	testkit.WantError(t, "two parts", err, dsbo.ErrConfig, "the graph must be connected")
+}
+
+// TestOptionsOfCheckpoints: options are in JSON as in the checkpoints of earlier versions.
+func TestOptionsOfCheckpoints(t *testing.T) {
+	text := testkit.Get(json.Marshal(network.AverageOptions{Wire: network.BF16, Seed: 7, ErrorFeedback: true}))
+	if want := `{"Wire":"bf16","ByMix":false,"Seed":7,"ErrorFeedback":true}`; string(text) != want {
+		t.Errorf("%s; it must be %s", text, want)
+	}
 }
 
 // TestAverageFeedsErrorsBack: the sum of a sequence of averages is off by what the wire has lost of
