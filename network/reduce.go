@@ -187,7 +187,8 @@ func (j *LocalReduction) contribute(own Reduction) (r *reduction, last bool) {
 	return r, true
 }
 
-// EndError returns the error of an exchange that has ended, with the cause of that; nil: it has not.
+// EndError returns the error of an exchange that has ended, with the cause of ended; nil: it has
+// not.
 func EndError(ended context.Context) error {
 	if ended.Err() == nil {
 		return nil
@@ -195,8 +196,8 @@ func EndError(ended context.Context) error {
 	return fmt.Errorf("the exchange has ended: %w", context.Cause(ended))
 }
 
-// Await waits for a wake-up on ready, or the end of the exchange, or of ctx. If several are here at once, the wake-up counts: the outcome does not depend on which of
-// them is seen first.
+// Await waits for a wake-up on ready, or the end of the exchange, or of ctx. If several are here at
+// once, the wake-up counts: the outcome does not depend on which of them is seen first.
 func Await(ctx context.Context, ready <-chan struct{}, ended context.Context) error {
 	var err error
 	select {
