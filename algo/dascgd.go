@@ -25,12 +25,12 @@ type DASCGD struct {
 	Start string   `json:"init,omitzero" must:"one of exact, zero"`   // start of the inner value; exact: G_i(x_0)
 
 	methodState
-	g            []float64 // the tracked share G of the inner value
-	fx, fy       []float64 // gradient of f at the current (x, y)
-	gn, gx, fn   []float64 // ∇ of g and f at the new point
-	j, zero      []float64 // J z; zeros
-	message      []float64 // x, y and z
-	xOld, gFresh []float64 // x of the iteration before; the fresh inner value
+	g          []float64 // the tracked share G of the inner value
+	fx, fy     []float64 // gradient of f at the current (x, y)
+	gn, gx, fn []float64 // ∇ of g and f at the new point
+	j, zero    []float64 // J z; zeros
+	message    []float64 // x, y and z
+	gFresh     []float64 // the fresh inner value
 }
 
 // Init implements [Method].
@@ -41,7 +41,7 @@ func (a *DASCGD) Init(p, q, K int) error {
 		a.tracks(a.y, a.g)
 		a.tracks(a.z, a.fy)
 		a.scratch(q, &a.gn, &a.gx, &a.fn, &a.gFresh, &a.zero)
-		a.scratch(p, &a.j, &a.xOld)
+		a.scratch(p, &a.j)
 		a.message = a.newVec(p + 2*q)
 	})
 }
@@ -73,11 +73,9 @@ func (a *DASCGD) step(w *Turn, k int) {
 
 	copy(a.u, a.fx)
 	implicitGrad(w, a.u, a.j, a.x, a.y, a.z) // u = ∇_x f − J z
-	copy(a.xOld, a.x)
-	linalg.Comb(a.x, 1, in[:p], -a.alpha(k), a.u) // x⁺ = mix(x) − α u
-
 	s := w.Draw(dsbo.Lower, 1)
-	a.innerMap(w, a.gx, a.xOld, s)
+	a.innerMap(w, a.gx, a.x, s)
+	linalg.Comb(a.x, 1, in[:p], -a.alpha(k), a.u) // x⁺ = mix(x) − α u
 	a.innerMap(w, a.gFresh, a.x, s)
 	for i := range a.gn { // G⁺ = (1−b)(G − G_i(x)) + G_i(x⁺)
 		a.gn[i] = float64((1-a.B)*(a.g[i]-a.gx[i])) + a.gFresh[i]

@@ -30,14 +30,13 @@ type GBDSBO struct {
 	N   int      `json:"N,omitzero" default:"10"` // factors of the Neumann product
 
 	methodState
-	averages    []float64 // s, h and U
-	s, h, jac   []float64 // views of them
-	hessians    []float64 // V_1..V_N
-	message     []float64 // y, x and the averages
-	mixedV, hes []float64 // the mix of a V_i; a fresh Hessian
-	fresh       []float64 // ∇_x f, ∇_y f, J in one, as s, h, U lie
-	gy, xo, yo  []float64 // ∇_y g; the point of this iteration's draws
-	wv          []float64 // a product with a V_i
+	averages  []float64 // s, h and U
+	s, h, jac []float64 // views of them
+	hessians  []float64 // V_1..V_N
+	message   []float64 // y, x and the averages
+	hes       []float64 // a fresh Hessian
+	fresh     []float64 // ∇_x f, ∇_y f, J in one, as s, h, U lie
+	gy, wv    []float64 // ∇_y g; a product with a V_i
 }
 
 // Init implements [Method].
@@ -47,9 +46,8 @@ func (a *GBDSBO) Init(p, q, K int) error {
 		a.s, a.h, a.jac = a.averages[:p], a.averages[p:p+q], a.averages[p+q:]
 		a.message = a.newVec(2*(p+q) + p*q)
 		a.scratch(p+q+p*q, &a.fresh)
-		a.scratch(q*q, &a.mixedV, &a.hes)
-		a.scratch(q, &a.gy, &a.yo, &a.wv)
-		a.scratch(p, &a.xo)
+		a.hes = a.newVec(q * q)
+		a.scratch(q, &a.gy, &a.wv)
 	})
 }
 
@@ -72,23 +70,21 @@ func (a *GBDSBO) Traits() Traits {
 // step is one outer iteration.
 func (a *GBDSBO) step(w *Turn, k int) {
 	p, q, b := len(a.x), len(a.y), a.Mav
-	copy(a.xo, a.x)
-	copy(a.yo, a.y)
-	w.UpperGrad(a.fresh[:p], a.fresh[p:p+q], a.xo, a.yo, w.Draw(dsbo.Upper, 0))
-	w.LowerGrad(a.gy, a.xo, a.yo, w.Draw(dsbo.Lower, 0))
-	jacobian(w, a.fresh[p+q:], a.xo, a.yo, w.Draw(dsbo.Curvature, 0))
+	w.UpperGrad(a.fresh[:p], a.fresh[p:p+q], a.x, a.y, w.Draw(dsbo.Upper, 0))
+	w.LowerGrad(a.gy, a.x, a.y, w.Draw(dsbo.Lower, 0))
+	jacobian(w, a.fresh[p+q:], a.x, a.y, w.Draw(dsbo.Curvature, 0))
 	a.direction() // u, by the averages from before
 
 	in := w.mixJoined(a.message, a.yx, a.averages)
-	linalg.Comb(a.y, 1, in[:q], -a.beta(k), a.gy)      // y = mix(y) − β ∇_y g
-	linalg.Comb(a.x, 1, in[q:q+p], -a.alpha(k), a.u)   // x = mix(x) − α u
 	linalg.Comb(a.averages, 1-b, in[q+p:], b, a.fresh) // s, h, U = (1−b) mix(·) + b (∇_x f, ∇_y f, J)
 	for i := range a.N {
 		v := a.hessians[i*q*q : (i+1)*q*q]
-		w.Mix(a.mixedV, v)
-		hessian(w, a.hes, a.xo, a.yo, w.Draw(dsbo.Curvature, i+1))
-		linalg.Comb(v, 1-b, a.mixedV, b, a.hes) // V_m = (1−b) mix(V_m) + b H(ζ_m)
+		w.Mix(v, v)
+		hessian(w, a.hes, a.x, a.y, w.Draw(dsbo.Curvature, i+1))
+		linalg.Comb(v, 1-b, v, b, a.hes) // V_m = (1−b) mix(V_m) + b H(ζ_m)
 	}
+	linalg.Comb(a.y, 1, in[:q], -a.beta(k), a.gy)    // y = mix(y) − β ∇_y g
+	linalg.Comb(a.x, 1, in[q:q+p], -a.alpha(k), a.u) // x = mix(x) − α u
 }
 
 // direction sets z = Q h and u = s − U z.
