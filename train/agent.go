@@ -56,6 +56,9 @@ func (a *agent) begin(ctx context.Context) (dsbo.Oracle, dsbo.Mixer) {
 	return a.oracle, a.mixer
 }
 
+// normNames are the names of the norms that bound an agent's x, y and z.
+var normNames = []string{"norm of x", "norm of y", "norm of z"}
+
 // end records the duration and the error of an iteration's Step. If a norm of x, y or z is then
 // NaN, infinite or above maxNorm, the error is a [*dsbo.DivergedError]. The agent may continue
 // nevertheless, so that its neighbours, which need its vectors, can end their iteration. After any
@@ -67,18 +70,6 @@ func (a *agent) end(took time.Duration, err error, maxNorm float64) error {
 		return fmt.Errorf("agent %d: %w", a.id, err)
 	}
 	a.k++
-	return a.checkNorms(maxNorm)
-}
-
-// normNames are the names of the norms that checkNorms checks.
-var normNames = []string{"norm of x", "norm of y", "norm of z"}
-
-// checkNorms returns a [*dsbo.DivergedError] if a norm of x, y or z is above maxNorm after an
-// iteration; 0: there is no bound.
-func (a *agent) checkNorms(maxNorm float64) error {
-	if maxNorm == 0 {
-		return nil
-	}
 	for i, norm := range [...]float64{linalg.Norm(a.x()), linalg.Norm(a.y()), linalg.Norm(a.z())} {
 		if !(norm <= maxNorm) { // NaN too
 			return &dsbo.DivergedError{Agent: a.id, Iteration: a.k - 1, Quantity: normNames[i], Value: norm}

@@ -9,35 +9,6 @@ import (
 	"dsbo/network"
 )
 
-// commonVector returns the state that all agents share for any method: the iterations done, and the
-// best iterate so far.
-func (e *evaluator) commonVector() func(i int) []float64 {
-	v := []float64{float64(e.done)}
-	for _, s := range e.bestState.state() {
-		v = append(v, s.Value...)
-	}
-	return func(int) []float64 { return v }
-}
-
-// checkAgreement returns an error that names agents unless all have the same bits of the common
-// state, the last of the variables, and of x and y of methods whose state is the same on all
-// agents. It exchanges nothing if they agree.
-func (e *evaluator) checkAgreement(ctx context.Context, same []bool, variables []func(i int) []float64) error {
-	names := []string{"x", "y"}
-	if !e.alike {
-		names = nil
-	}
-	for v, name := range names {
-		if !same[v] {
-			return e.disagreement(ctx, name, variables[v])
-		}
-	}
-	if last := len(variables) - 1; !same[last] {
-		return e.disagreement(ctx, "iteration or best iterate", variables[last])
-	}
-	return nil
-}
-
 // disagreement is the error of agents that have not the same of a variable. All agents ask for it:
 // it gathers the digests of each.
 func (e *evaluator) disagreement(ctx context.Context, name string, of func(i int) []float64) error {
@@ -56,7 +27,7 @@ func (e *evaluator) disagreement(ctx context.Context, name string, of func(i int
 	var others []int
 	for position, d := range digests {
 		if d != most {
-			others = append(others, e.problem.agentNumber(position))
+			others = append(others, e.Number(position))
 		}
 	}
 	text := fmt.Sprintf("after iteration %d agents %v have another %s than the others", e.done, others, name)
@@ -70,36 +41,58 @@ func (e *evaluator) disagreement(ctx context.Context, name string, of func(i int
 }
 
 // findMeans finds the averages of the agents' x, y, z and u. Those which all agents have with the
-// same bits are not exchanged. What all agents must have with the same bits, and have not, is
-// an error.
+// same bits are not exchanged. It is an error where bits differ that must be the same: of x and y
+// of methods whose state is the same on all agents, and of the iterations done and the best iterate
+// of any method.
 func (e *evaluator) findMeans(ctx context.Context) error {
-	s, m := e.stepper, &e.means
-	one := s.agents[s.Local()[0]]
+	one, m := e.agents[e.Local()[0]], &e.means
 	if one.z() == nil {
 		m.z = nil
 	}
 	if one.u() == nil {
 		m.u = nil
 	}
+	common := []float64{float64(e.done)}
+	for _, s := range e.bestState.state() {
+		common = append(common, s.Value...)
+	}
 	variables := []func(i int) []float64{
-		func(i int) []float64 { return s.agents[i].x() }, func(i int) []float64 { return s.agents[i].y() },
-		func(i int) []float64 { return s.agents[i].z() }, func(i int) []float64 { return s.agents[i].u() },
-		e.commonVector(),
+		func(i int) []float64 { return e.agents[i].x() }, func(i int) []float64 { return e.agents[i].y() },
+		func(i int) []float64 { return e.agents[i].z() }, func(i int) []float64 { return e.agents[i].u() },
+		func(int) []float64 { return common },
 	}
-	same, err := s.SameBits(ctx, variables...)
-	if err == nil {
-		err = e.checkAgreement(ctx, same, variables)
-	}
+	same, err := e.SameBits(ctx, variables...)
 	if err != nil {
 		return err
+	}
+	for v, name := range []string{"x", "y", "z", "u", "iteration or best iterate"} {
+		mustAgree := e.alike && v < 2 || v == len(variables)-1
+		if mustAgree && !same[v] {
+			return e.disagreement(ctx, name, variables[v])
+		}
 	}
 	for v, mean := range [][]float64{m.x, m.y, m.z, m.u} {
 		if mean == nil {
 			continue
 		}
-		if m.spreads[v], err = s.MeanAndSpread(ctx, mean, variables[v], same[v]); err != nil {
+		if m.spreads[v], err = e.MeanAndSpread(ctx, mean, variables[v], same[v]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// means are averages over all agents.
+type means struct {
+	x, y    []float64
+	z, u    []float64  // nil of methods without
+	spreads [4]float64 // (1/n) Σ_i ‖x_i − x̄‖², and so for y, z and u
+}
+
+// fit returns x̄ and ȳ.
+func (m *means) fit() Fit { return Fit{X: m.x, Y: m.y} }
+
+// newMeans returns averages to be found.
+func newMeans(p, q int) means {
+	return means{x: make([]float64, p), y: make([]float64, q), z: make([]float64, q), u: make([]float64, p)}
 }

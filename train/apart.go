@@ -95,10 +95,5 @@ func (a apartness) blurBeside(penalty func(dst, x []float64) error, diagonal, x 
 	return nil
 }
 
-// moveNear returns [exact.Solver.Move]; nil in the first epoch.
-func (a apartness) moveNear() func(v []float64) {
-	if a.epoch == 0 {
-		return nil
-	}
-	return func(v []float64) { a.move(v, moveNearby) }
-}
+// moveNear is [exact.Solver.Move].
+func (a apartness) moveNear(v []float64) { a.move(v, moveNearby) }

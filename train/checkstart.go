@@ -21,7 +21,7 @@ func (p Problem) CheckStart(x, y []float64) error {
 				if err == nil && (math.IsNaN(d) || math.IsInf(d, 0)) {
 					err = dsbo.ConfigErrorf("agent %d: the %s must be finite where the run starts; entry %d is %g, at "+
 						"%.4g with ‖x‖ = %.4g and ‖y‖ = %.4g: change the loss or the start (-x0, "+
-						"models.Starter)", p.agentNumber(i), what, j, d, at[j], linalg.Norm(x), linalg.Norm(y))
+						"models.Starter)", p.agents().Number(i), what, j, d, at[j], linalg.Norm(x), linalg.Norm(y))
 				}
 			}
 			return err

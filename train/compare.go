@@ -23,7 +23,7 @@ func (p Problem) Compare(ctx context.Context, m Fit, against Problem, a Fit) (ga
 	if err != nil {
 		return nil, err
 	}
-	all, err := p.compareSets(ctx, g.Group, m, against, a, ValSet, HoldoutSet, TestSet)
+	all, err := p.compareSets(ctx, g, m, against, a, ValSet, HoldoutSet, TestSet)
 	for k, name := range []string{runs.Validation, runs.HeldOut, runs.Test} {
 		if err == nil && all[k].Examples > 0 {
 			all[k].Set = name

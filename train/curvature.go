@@ -59,19 +59,10 @@ func (r *runner) followMembers(ctx context.Context) error {
 	return err
 }
 
-// leastEigenvalue returns about the least eigenvalue of the Hessian ∇²_yy g(x, y) of the averaged
-// lower loss on all examples, by the method of Lanczos: it is never below the eigenvalue and rarely
-// above it by more than a twentieth, and takes at most 30 products, each over all agents. All
-// agents find the same bits. x and y (lengths p and q, the same in all processes) are not changed.
-// It is NaN where products are not finite.
-func (p Problem) leastEigenvalue(ctx context.Context, g *network.Group, x, y []float64) (float64, error) {
-	return leastOfMean(ctx, g, len(y), func(i int, dst, v []float64) error {
-		return p.oracle(i).HVP(dst, x, y, v, allExamples)
-	})
-}
-
-// leastOfMean is about the least eigenvalue of the mean of agents' matrices, given by their
-// products.
+// leastOfMean returns about the least eigenvalue of the mean of the agents' symmetric matrices, given
+// by their products with vectors of length q, by the method of Lanczos: it is never below the
+// eigenvalue and rarely above it by more than a twentieth, and takes at most 30 products, each over
+// all agents. All agents find the same bits. It is NaN where products are not finite.
 func leastOfMean(ctx context.Context, g *network.Group, q int,
 	product func(i int, dst, v []float64) error) (float64, error) {
 	least, err := linalg.Least(q, func(dst, v []float64) error {

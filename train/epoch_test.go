@@ -135,20 +135,43 @@ func TestHasSteps(t *testing.T) {
 	}
 }
 
-// TestBoxAdvice: a smaller box is told where a part of it, not none and not all, is stable. With
-// momentum m the bound of a tracked step is (1+λ)(1+λ(1+2m))/(2L) by the least eigenvalue λ.
-func TestBoxAdvice(t *testing.T) {
-	for share, want := range map[float64]string{0: "", .5: ", or clip=[-3,6]", .875: ", or clip=[-5.25,10.5]", 1: ""} {
-		if got := boxAdvice(share, []float64{-6, 12}); got != want {
-			t.Errorf("%g of the box: %q", share, got)
-		}
+// TestAdvise: steps of one agent stay below 2/L, with a margin, by the largest L of 10 + 5 |x| where
+// the run diverged and in the box of x; a smaller box is told where a part of it, in eighths, keeps L
+// below the mean of start and end, and steps are stable at the start.
+func TestAdvise(t *testing.T) {
+	w := testkit.Get(network.New("complete", 1, network.Options{})).W
+	steps := func(box ...float64) algo.Method {
+		return &algo.Tuned{T: 1, N: 1, Alpha: "1", Beta: "0.1", Gamma: "0.1", XStep: "adam", Lr: "0.1", Clip: box}
 	}
-	w := testkit.Get(network.New("ring", 8, network.Options{})).W
-	least := w.LambdaMin()
-	for _, m := range []float64{0, .5, .9} {
-		want := (1 + least) * (1 + least + 2*m*least) / 4
-		if got := trackedBound(w, 2, m); !(math.Abs(got-want) <= 1e-12) || m > 0 && !(got < trackedBound(w, 2, 0)) {
-			t.Errorf("momentum %g: bound %g, want %g", m, got, want)
+	const unknown, small = 0, "the steps of y and z are stable "
+	for _, c := range []struct {
+		m           algo.Method
+		first, last float64 // curvature at the start, and x at the end
+		want        string
+	}{
+		{testkit.Get(algo.New("newtoncg")), 10, 4, ""},
+		{steps(), unknown, math.NaN(), ""},
+		{steps(), 40, math.NaN(), "stable with L_max = 40 at the start: beta=0.038 gamma=0.038"},
+		{steps(-8, 8), 40, math.NaN(), "stable with L_max = 40 at the start: beta=0.038 gamma=0.038"},
+		{steps(), 10, 6, "stable with L_max = 40 where it diverged: beta=0.038 gamma=0.038"},
+		{steps(), 10, 1, small + "where it diverged, with L_max = 15: lr, the step of x, must be smaller"},
+		{steps(-.5, 1.2), 10, 1, small + "in the box of x, with L_max = 16: lr, the step of x, must be smaller"},
+		{steps(-8, 8), 10, 4, "stable with L_max = 50 in the box of x: beta=0.03 gamma=0.03, or clip=[-2,2]"},
+		{steps(-8, 8), unknown, 4, "stable with L_max = 50 in the box of x: beta=0.03 gamma=0.03, or clip=[-2,2]"},
+		{steps(-8, 8), 25, 4, "stable with L_max = 50 in the box of x: beta=0.03 gamma=0.03"},
+		{steps(-2, 2), 10, 4, "stable with L_max = 30 in the box of x: beta=0.051 gamma=0.051"},
+		{steps(-80, 80), 10, 4, "stable with L_max = 410 in the box of x: beta=0.0037 gamma=0.0037"},
+	} {
+		config := Config{K: 3, W: w, Method: c.m, Start: Start{Curvature: c.first}, p: 1}
+		got := config.advise(0, func(int) []float64 { return []float64{c.last} },
+			func(x func(i int) []float64) float64 {
+				if math.IsNaN(c.last) {
+					return 0
+				}
+				return 10 + 5*math.Abs(x(0)[0])
+			})
+		if got != c.want {
+			t.Errorf("first L %g, last x %g, box %v: advice %q, want %q", c.first, c.last, config.Box(), got, c.want)
 		}
 	}
 }

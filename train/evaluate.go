@@ -87,7 +87,9 @@ func (e *evaluator) addSpectrum(ctx context.Context, r *runs.Record) error {
 	if !e.config.LeastEigenvalueAt(e.done) {
 		return nil
 	}
-	least, err := e.problem.leastEigenvalue(ctx, e.Group, e.means.x, e.means.y)
+	least, err := leastOfMean(ctx, e.Group, len(e.means.y), func(i int, dst, v []float64) error {
+		return e.problem.oracle(i).HVP(dst, e.means.x, e.means.y, v, allExamples)
+	})
 	r.LeastEigenvalue = runs.Number(least)
 	return err
 }

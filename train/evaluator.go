@@ -42,7 +42,7 @@ func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
 	for _, i := range e.Local() {
 		var err error
 		alone := network.NewGroup(
-			network.GroupConfig{N: 1, Numbers: []int{c.Problem.agentNumber(i)}, Average: c.Problem.Average})
+			network.GroupConfig{N: 1, Numbers: []int{e.Number(i)}, Average: c.Problem.Average})
 		own := c.Problem.Solver()
 		own.Oracles = own.Oracles[i : i+1]
 		if own.Rough != nil {

@@ -2,48 +2,160 @@ package train
 
 import (
 	"context"
+	"slices"
+	"time"
 
+	"dsbo"
 	"dsbo/network"
+	"dsbo/runs"
 )
+
+// A layout is all of a run that depends on where its agents are: all in this process (the zero
+// value), dealt to the ranks of an MPI job, which start and stop together and share the run folder,
+// or one in each process, which has a run folder of its own and may be lost while the other ones
+// wait for it. No code outside of this file asks which of these it is.
+type layout struct {
+	local   []int // the agents of this process, by their numbers in the roster; nil: all of the run
+	returns bool  // whether a lost agent comes back, and the next session begins with a checkpoint
+}
 
 // layout returns the layout of the problem's agents, with local the ones in this process.
 func (p Problem) layout(local []int) layout {
-	if p.Team == nil {
-		return inProcess{}
+	_, returns := p.Team.(network.Saver)
+	if p.Team == nil || !returns && len(local) == len(p.Oracles) {
+		return layout{}
 	}
-	part := multiProcess{local: p.agentNumbers(local)}
-	if _, ok := p.Team.(network.Saver); ok {
-		return session{ranks{part}}
-	}
-	if len(local) == len(p.Oracles) {
-		return inProcess{}
-	}
-	return ranks{part}
+	return layout{p.agentNumbers(local), returns}
 }
 
-// group returns the problem's agents, after a check that those in this process have oracles.
-func (p Problem) group() (*group, error) {
-	g := p.agents()
-	if err := network.CheckOracles(g, p.Oracles); err != nil {
-		return nil, err
+// ofRanks reports whether the agents are dealt to ranks.
+func (l layout) ofRanks() bool { return l.local != nil && !l.returns }
+
+// sharedUsage returns the part of an agent's usage that is sent to the other processes: where each
+// agent has a folder, its times stay there.
+func (l layout) sharedUsage(u runs.Usage) runs.Usage {
+	if l.returns {
+		u.Times = runs.Times{}
 	}
-	return &group{g, p.layout(g.Local())}, nil
+	return u
 }
 
-// GatherRows lets each agent of this process fill in a row, several at the same time, and returns
-// the rows of all agents, which every agent sees. Each counts as sent to each other agent.
-func (p Problem) GatherRows(ctx context.Context, length int,
-	fill func(i int, row []float64) error) ([][]float64, error) {
-	g, err := p.group()
-	if err != nil {
-		return nil, err
+// collectiveContext returns the context of operations of all processes together. That of ranks does
+// not end: a process must not leave before the other ones know.
+func (l layout) collectiveContext(ctx context.Context) context.Context {
+	if l.ofRanks() {
+		return context.WithoutCancel(ctx)
 	}
-	network.Label(p.Team, network.Carried{Way: network.ByRow, Numbers: length, Group: true})
-	defer network.Label(p.Team)
-	rows, err := g.Gather(ctx, length, fill)
-	if err != nil {
-		return nil, err
+	return ctx
+}
+
+// interruptGrace is the time that agents try to finish an interrupted iteration, which may be long
+// or need neighbours that are gone.
+const interruptGrace = 2 * time.Second
+
+// stepContext returns the context of the agents' iterations. Agents that need each other's
+// exchanges finish theirs after ctx has ended: in one process within the grace, as ranks in any
+// case, since a process that left an iteration would end the job for all.
+func (l layout) stepContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	if l.returns {
+		return context.WithCancel(ctx)
 	}
-	g.CountRows(length)
-	return rows, nil
+	inner, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	if l.ofRanks() {
+		return inner, cancel
+	}
+	stop := context.AfterFunc(ctx, func() {
+		timer := time.AfterFunc(interruptGrace, cancel)
+		context.AfterFunc(inner, func() { timer.Stop() })
+	})
+	return inner, func() { stop(); cancel() }
+}
+
+// iterationLimit returns the iteration before which the processes agree, when something is due
+// before iteration due: ranks ask each other after every iteration whether to stop.
+func (l layout) iterationLimit(done, due int) int {
+	if l.ofRanks() {
+		return done + 1
+	}
+	return due
+}
+
+// agree returns whether all agents are to stop, or the first of them that diverged, after
+// iterations that ended with errs. A divergence comes before another error, which it may have
+// caused. Ranks let each other know whether one is interrupted; an interrupted agent that returns
+// ends the session instead.
+func (l layout) agree(ctx context.Context, s *stepper, errs []error) (bool, *dsbo.DivergedError, error) {
+	if l.local != nil {
+		return s.agreeAll(l.collectiveContext(ctx), l.ofRanks() && ctx.Err() != nil, errs)
+	}
+	first := earliest(errs)
+	if err := s.failure(errs); err != nil && first == nil {
+		return false, nil, s.interruption(ctx, err)
+	}
+	return ctx.Err() != nil, first, nil
+}
+
+// fail ends the exchange of all agents because of err, where an agent that fails ends the run;
+// others wait until it has come back.
+func (l layout) fail(exchange network.Team, err error) {
+	if !l.returns {
+		exchange.Fail(err)
+	}
+}
+
+// stopsTogether reports whether an interrupted run stops after the same iteration in all processes,
+// with a checkpoint; else that of this process ends at once.
+func (l layout) stopsTogether() bool { return !l.returns }
+
+// concludeInterrupted adds the averages and the usage of all agents to an interrupted run's result,
+// if all agents are here: others may have stopped elsewhere.
+func (l layout) concludeInterrupted(ctx context.Context, r *runner) error {
+	if l.local != nil {
+		return nil
+	}
+	return r.conclude(context.WithoutCancel(ctx))
+}
+
+// checkpointsKept is the number of newest checkpoints that are kept: above 1, as the newest may be
+// damaged, or the one before it may be the newest that all agents have.
+func (l layout) checkpointsKept() int {
+	if l.returns {
+		return 2
+	}
+	return 3
+}
+
+// writesMetrics reports whether this process writes metrics.jsonl: of ranks the first does.
+func (l layout) writesMetrics() bool { return !l.ofRanks() || l.local[0] == 0 }
+
+// agreeAll lets all processes know whether one is to stop, and the first agent that has diverged.
+func (s *stepper) agreeAll(ctx context.Context, stops bool, errs []error) (stop bool, first *dsbo.DivergedError,
+	err error) {
+	if err := s.failure(errs); err != nil {
+		return false, nil, err
+	}
+	rows, err := s.Gather(ctx, 4, func(i int, row []float64) error {
+		if stops {
+			row[0] = 1
+		}
+		if d := earliest(errs[i : i+1]); d != nil {
+			row[1], row[2] = float64(2+slices.Index(normNames, d.Quantity)), d.Value
+			row[3] = float64(d.Iteration)
+		}
+		return nil
+	})
+	if err != nil {
+		return false, nil, err
+	}
+	for i, row := range rows {
+		stop = stop || row[0] > 0
+		if k := int(row[3]); row[1] > 0 && (first == nil || k < first.Iteration) {
+			quantity := "something of the method's own" // which its process names
+			if name := int(row[1]) - 2; name >= 0 {
+				quantity = normNames[name]
+			}
+			first = &dsbo.DivergedError{Agent: s.Number(i), Iteration: k, Quantity: quantity, Value: row[2]}
+		}
+	}
+	return stop, first, nil
 }

@@ -78,7 +78,7 @@ func (p Problem) Dims() (np, nq int, err error) {
 // them, which may be in float32.
 func (p Problem) Solver() *exact.Solver {
 	s := &exact.Solver{Oracles: p.Evaluate, Agents: p.agents(), Start: p.Start, Matrix: p.Matrix,
-		Move: p.apart.moveNear(), Blur: p.apart.blur}
+		Move: p.apart.moveNear, Blur: p.apart.blur}
 	if s.Agents.FineWire() != network.Float64 {
 		s.Rough = p.Oracles
 	}
@@ -103,6 +103,37 @@ func (p Problem) Counted() (counted Problem, calls *dsbo.Calls, err error) {
 	return p, &m.calls, err
 }
 
+// Collective returns the collective operations of a problem's agents after a run. Agents are named
+// by their numbers in the roster; absent agents have no texts.
+func (p Problem) Collective(ctx context.Context) network.Collective { return p.agents().Bound(ctx) }
+
+// GatherRows lets each agent of this process fill in a row, several at the same time, and returns
+// the rows of all agents, which every agent sees. Each counts as sent to each other agent.
+func (p Problem) GatherRows(ctx context.Context, length int,
+	fill func(i int, row []float64) error) ([][]float64, error) {
+	g, err := p.group()
+	if err != nil {
+		return nil, err
+	}
+	network.Label(p.Team, network.Carried{Way: network.ByRow, Numbers: length, Group: true})
+	defer network.Label(p.Team)
+	rows, err := g.Gather(ctx, length, fill)
+	if err != nil {
+		return nil, err
+	}
+	g.CountRows(length)
+	return rows, nil
+}
+
+// allExamples is the draw of all examples of an agent, which evaluation uses.
+var allExamples = dsbo.Sample{Set: dsbo.Whole}
+
+// group returns the problem's agents, after a check that those in this process have oracles.
+func (p Problem) group() (*network.Group, error) {
+	g := p.agents()
+	return g, network.CheckOracles(g, p.Oracles)
+}
+
 // agents returns the problem's agents, which need not have oracles yet.
 func (p Problem) agents() *network.Group {
 	return network.NewGroup(network.GroupConfig{N: len(p.Oracles), Numbers: p.Numbers, Team: p.Team, W: p.W,
@@ -119,14 +150,6 @@ func entriesOf[T any](all []T, members []int) []T {
 		theirs = append(theirs, all[i])
 	}
 	return theirs
-}
-
-// agentNumber returns the number in the roster of the agent at a position.
-func (p Problem) agentNumber(position int) int {
-	if p.Numbers == nil {
-		return position
-	}
-	return p.Numbers[position]
 }
 
 // agentNumbers returns the numbers in the roster of the agents at positions.

@@ -118,7 +118,7 @@ func (r *runner) openFiles() (err error) {
 		if r.Resume {
 			resumed = r.done
 		}
-		err = folder.RemoveCheckpointsAfter(r.checkpointAgents(), resumed)
+		err = folder.RemoveCheckpointsAfter(r.layout.local, resumed)
 	}
 	switch {
 	case err != nil:
@@ -154,7 +154,7 @@ func (c *Config) findCheckpoint(damaged func(error)) (*checkpoint, error) {
 	if err != nil {
 		return nil, err
 	}
-	folder, agents := runs.Folder(c.Dir), g.checkpointAgents()
+	folder, agents := runs.Folder(c.Dir), c.Problem.layout(g.Local()).local
 	switch {
 	case c.From != nil:
 		return readCheckpoint(folder.CheckpointPath(agents, c.From.Iteration))

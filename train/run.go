@@ -124,12 +124,11 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 	if r.done == r.end {
 		return r.conclude(ctx)
 	}
-	if err := r.followMembers(ctx); err != nil && ctx.Err() != nil {
+	err := r.followMembers(ctx)
+	if err != nil && ctx.Err() != nil {
 		return r.stopInterrupted(ctx)
-	} else if err != nil {
-		return err
 	}
-	return nil
+	return err
 }
 
 // updateResult sets the result to the state after the iterations done. No agent computes meanwhile.

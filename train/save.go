@@ -20,7 +20,7 @@ func (r *runner) writeCheckpoint(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	folder, agents := runs.Folder(r.Dir), r.checkpointAgents()
+	folder, agents := runs.Folder(r.Dir), r.layout.local
 	write := func() error { return disk.Write(folder.CheckpointPath(agents, r.done), c.writeTo) }
 	if s, ok := r.exchange.(network.Saver); ok {
 		err = s.Save(ctx, write)

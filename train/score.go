@@ -16,7 +16,7 @@ func (p Problem) Scores(ctx context.Context, m Fit) (sum Scores, err error) {
 	if err != nil {
 		return sum, err
 	}
-	return p.scores(ctx, g.Group, m)
+	return p.scores(ctx, g, m)
 }
 
 // Losses returns f(x, y) and g(x, y) of a model, the averaged losses on all examples; NaN

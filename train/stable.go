@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -46,11 +47,11 @@ func StepWarnings(c Config, lmax float64, k int) []string {
 	if p.MomZ > 0 {
 		gamma = 1.5 * trackedBound(c.W, lmax, p.MomZ)
 	}
-	for _, step := range c.boundedSteps(p, algo.Curvature{L: lmax, Y: beta, Z: gamma}) {
-		if v, ok := c.stepAt(step.schedule, k); ok && v >= step.bound {
+	for _, s := range c.boundedSteps(p, algo.Curvature{L: lmax, Y: beta, Z: gamma}, k) {
+		if s.value >= s.bound {
 			warnings = append(warnings,
-				fmt.Sprintf("%s = %.3g, the step of %s, is not below %.3g (L_max = %.3g): %s may diverge",
-					step.name, v, step.of, step.bound, lmax, step.of))
+				fmt.Sprintf("%s = %.3g, the step of %s, is not below %.3g (L_max = %.3g): %[3]s may diverge",
+					s.name, s.value, s.of, s.bound, lmax))
 		}
 	}
 	return warnings
@@ -85,24 +86,22 @@ func (c Config) Box() []float64 { return c.stepParameters().Clip }
 
 // A boundedStep is a step of y or z, which its bound must stay above.
 type boundedStep struct {
-	name, of string
-	schedule algo.Schedule
-	bound    float64
+	name, of     string
+	value, bound float64
 }
 
-// boundedSteps returns the steps of y and z with their bounds: at's, or the method's own from it.
-func (c Config) boundedSteps(p stepParameters, at algo.Curvature) []boundedStep {
+// boundedSteps returns the steps of y and z that the method has, at iteration k, with their bounds:
+// at's, or the method's own from it.
+func (c Config) boundedSteps(p stepParameters, at algo.Curvature, k int) (steps []boundedStep) {
 	own := algo.BoundsOf(c.Method, at)
-	return []boundedStep{{"beta", "y", p.Beta, own.Y}, {"gamma", "z", p.Gamma, own.Z}}
-}
-
-// stepAt returns a step at iteration k; false if the method has none.
-func (c Config) stepAt(s algo.Schedule, k int) (float64, bool) {
-	at, err := s.For(c.WithDefaults().K)
-	if err != nil {
-		return 0, false
+	bounds := []boundedStep{{name: "beta", of: "y", bound: own.Y}, {name: "gamma", of: "z", bound: own.Z}}
+	for i, schedule := range []algo.Schedule{p.Beta, p.Gamma} {
+		if step, err := schedule.For(c.WithDefaults().K); err == nil {
+			bounds[i].value = step(k)
+			steps = append(steps, bounds[i])
+		}
 	}
-	return at(k), true
+	return steps
 }
 
 // stableSettings returns the settings, as name=value, that would make the steps of y and z stable
@@ -114,105 +113,85 @@ func (c Config) stableSettings(l float64, k int) (settings []string) {
 	if p.TrackY {
 		beta = trackedBound(c.W, l, p.MomY)
 	}
-	for _, v := range c.boundedSteps(p, algo.Curvature{L: l, Y: beta, Z: gamma}) {
-		s, ok := c.stepAt(v.schedule, k)
+	for _, s := range c.boundedSteps(p, algo.Curvature{L: l, Y: beta, Z: gamma}, k) {
 		switch {
-		case !ok || s <= margin*v.bound:
-		case v.bound <= 0:
-			settings = append(settings, "mom_"+v.of+"=0")
+		case s.value <= margin*s.bound:
+		case s.bound <= 0:
+			settings = append(settings, "mom_"+s.of+"=0")
 		default:
 			// below the margin once rounded
-			settings = append(settings, fmt.Sprintf("%s=%.2g", v.name, 0.95*margin*v.bound))
+			settings = append(settings, fmt.Sprintf("%s=%.2g", s.name, 0.95*margin*s.bound))
 		}
 	}
 	return settings
 }
 
-// advice returns settings that would have kept a run stable that diverged at iteration k: steps of
-// y and z that fit the largest curvature at the agents' x and, as far as x may go, at the corners
-// of its box; or, for steps that are stable at the start, a box in which the curvature stays near
-// the start's. Without the present curvature it uses the start's.
+// advice is [Config.advise] on a run that diverged at iteration k, by its agents' last x. A
+// curvature that is not found is 0.
 func (r *runner) advice(ctx context.Context, k int) string {
-	if !r.HasSteps() {
-		return ""
-	}
-	start, _ := r.start()
-	diverged := r.curvatureAt(ctx, func(i int) []float64 {
+	start, y := r.start()
+	last := func(i int) []float64 {
 		if a := r.agents[i]; a != nil && linalg.AllFinite(a.x()) {
 			return a.x()
 		}
 		return start
+	}
+	return r.advise(k, last, func(x func(i int) []float64) float64 {
+		l, err := r.Problem.curvature(r.collectiveContext(ctx), x, y)
+		if err != nil {
+			return 0
+		}
+		return l
 	})
-	first := r.Start.Curvature
-	where, highest, clip := "where it diverged", diverged, r.Box()
+}
+
+// advise returns settings that would have kept a run stable that diverged at iteration k: steps of
+// y and z that fit the largest curvature at the agents' last x and, as far as x may go, at the
+// corners of its box; or, for steps that are stable at the start, a box in which the curvature
+// stays near the start's. Without the last curvature it uses the start's. curvature returns the
+// largest one of an agent where each agent has its own x; 0: it is not known.
+func (c *Config) advise(k int, last func(i int) []float64, curvature func(x func(i int) []float64) float64) string {
+	if !c.HasSteps() {
+		return ""
+	}
+	at := func(x []float64) float64 { return curvature(func(int) []float64 { return x }) }
+	corners := func(box []float64, share float64) (largest float64) { // where all entries of x are one number
+		for _, v := range box {
+			x := make([]float64, c.p)
+			linalg.Fill(x, share*v)
+			largest = max(largest, at(x))
+		}
+		return largest
+	}
+	diverged, first := curvature(last), c.Start.Curvature
+	where, highest, box := "where it diverged", diverged, c.Box()
 	switch {
 	case diverged == 0 && first == 0:
 		return ""
 	case diverged == 0:
-		where, highest, clip = "at the start", first, nil
-	case len(clip) == 2:
+		where, highest, box = "at the start", first, nil
+	case len(box) == 2:
 		if first == 0 {
-			first = r.curvatureAt(ctx, func(int) []float64 { return start })
+			start, _ := c.start()
+			first = at(start)
 		}
-		where, highest = "in the box of x", max(diverged, r.cornerCurvature(ctx, clip, 1))
+		where, highest = "in the box of x", max(diverged, corners(box, 1))
 	}
-	settings := r.stableSettings(highest, k)
+	settings := c.stableSettings(highest, k)
 	if len(settings) == 0 {
 		return fmt.Sprintf("the steps of y and z are stable %s, with L_max = %.3g: %s, the step of x, must be smaller",
-			where, highest, r.xStepName())
+			where, highest, cmp.Or(map[string]string{"adam": "lr", "sgd": "eta"}[c.stepParameters().XStep], "alpha"))
 	}
 	advice := fmt.Sprintf("stable with L_max = %.3g %s: %s", highest, where, strings.Join(settings, " "))
-	if len(clip) == 2 && len(StepWarnings(r.Config, first, k)) == 0 {
-		advice += boxAdvice(r.boxShare(ctx, clip, (first+diverged)/2), clip)
+	if len(box) != 2 || len(StepWarnings(*c, first, k)) > 0 {
+		return advice
 	}
-	return advice
-}
-
-// boxAdvice advises a share of a box of x, in place of it; "" for none of it and for all.
-func boxAdvice(share float64, clip []float64) string {
-	if 0 < share && share < 1 {
-		return fmt.Sprintf(", or clip=[%g,%g]", share*clip[0], share*clip[1])
+	const parts = 8 // of the box: the most at whose corners no curvature is above the mean of start and end
+	share := float64(sort.Search(parts, func(i int) bool {
+		return corners(box, float64(i+1)/parts) > (first+diverged)/2
+	})) / parts
+	if share == 0 || share == 1 {
+		return advice
 	}
-	return ""
-}
-
-// curvatureAt returns the largest curvature of an agent where each has its own x; 0 where it is not
-// found.
-func (r *runner) curvatureAt(ctx context.Context, x func(i int) []float64) float64 {
-	_, y := r.start()
-	l, err := r.Problem.curvature(r.collectiveContext(ctx), x, y)
-	if err != nil {
-		return 0
-	}
-	return l
-}
-
-// cornerCurvature returns the larger curvature at the two corners of a share of the box of x where
-// all entries are one number.
-func (r *runner) cornerCurvature(ctx context.Context, box []float64, share float64) (largest float64) {
-	for _, v := range box {
-		x := make([]float64, r.p)
-		linalg.Fill(x, share*v)
-		largest = max(largest, r.curvatureAt(ctx, func(int) []float64 { return x }))
-	}
-	return largest
-}
-
-// boxShare returns the largest share of the box of x, in eighths, at whose corners no curvature is
-// above a bound.
-func (r *runner) boxShare(ctx context.Context, box []float64, bound float64) float64 {
-	const parts = 8
-	return float64(sort.Search(parts,
-		func(i int) bool { return r.cornerCurvature(ctx, box, float64(i+1)/parts) > bound })) / parts
-}
-
-// xStepName names the parameter that scales the step of x.
-func (c Config) xStepName() string {
-	switch c.stepParameters().XStep {
-	case "adam":
-		return "lr"
-	case "sgd":
-		return "eta"
-	}
-	return "alpha"
+	return fmt.Sprintf("%s, or clip=[%g,%g]", advice, share*box[0], share*box[1])
 }

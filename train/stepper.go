@@ -25,14 +25,15 @@ func (interruption) Is(target error) bool { return target == context.Canceled }
 // A stepper is the agents of this process with their ends of the exchange. It runs them from
 // boundary to boundary.
 type stepper struct {
-	*group
+	*network.Group
+	layout
 	exchange    network.Team   // between the agents
 	close       func()         // ends the exchange, if it was made here
 	products    *linalg.Matrix // the matrix of the agents' products
 	agents      []*agent       // the agents by their numbers; nil for agents of other processes
 	alike       bool           // all agents have the same state, by the same bits
 	shared      *shared        // the agents that one method serves; nil: each has its own
-	maxNorm     float64        // a norm of x, y or z above it counts as divergence; 0: no norm does
+	maxNorm     float64        // a norm of x, y or z above it counts as divergence
 	onIteration func(done int) // called after each iteration, unless nil
 
 	done    int       // iterations done
@@ -49,7 +50,7 @@ func newStepper(p Problem, w *network.Matrix,
 	if err != nil {
 		return nil, err
 	}
-	s := &stepper{group: g, exchange: p.Team, close: func() {}, products: linalg.NewMatrix(p.Matrix),
+	s := &stepper{Group: g, layout: p.layout(g.Local()), exchange: p.Team, close: func() {}, products: linalg.NewMatrix(p.Matrix),
 		agents: make([]*agent, g.N())}
 	if s.exchange == nil {
 		local := network.NewLocal(w)
@@ -83,14 +84,14 @@ func (s *stepper) join(p Problem, averages *network.Averages,
 			m = s.method()
 		} else {
 			var err error
-			if m, err = method(p.agentNumber(i)); err != nil {
+			if m, err = method(s.Number(i)); err != nil {
 				return err
 			}
 			if k == 0 && len(ends) > 1 && mayShare(m) {
 				s.shared = newShared(together)
 			}
 		}
-		a, err := newAgent(p.agentNumber(i), m, p.Oracles[i], s.products, ends[k], p.apart)
+		a, err := newAgent(s.Number(i), m, p.Oracles[i], s.products, ends[k], p.apart)
 		if err != nil {
 			return err
 		}

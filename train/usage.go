@@ -13,7 +13,7 @@ import (
 func (e *evaluator) usageByNumber(members []runs.Usage) []runs.Usage {
 	all := slices.Clone(e.lastUsage)
 	for position, u := range members {
-		number := e.problem.agentNumber(position)
+		number := e.Number(position)
 		for len(all) <= number {
 			all = append(all, runs.Usage{})
 		}

@@ -13,8 +13,8 @@ import (
 // addExactValues adds the exact values to a record. For a personalized problem these are averages
 // over the agents' own solutions.
 func (e *evaluator) addExactValues(ctx context.Context, r *runs.Record) error {
-	r.Phi, r.GradNorm, r.HypergradientError, r.LowerError, r.LowerResidual = runs.Unknown(), runs.Unknown(),
-		runs.Unknown(), runs.Unknown(), runs.Unknown()
+	none := runs.Unknown()
+	r.Phi, r.GradNorm, r.HypergradientError, r.LowerError, r.LowerResidual = none, none, none, none, none
 	var all values
 	var err error
 	switch {
