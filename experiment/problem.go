@@ -199,7 +199,7 @@ func (r *run) makeProblem(at beginning, l *loaded, model models.Model) (p proble
 // makeOracles makes the oracles of a problem's data, with the matrix of their products and the
 // options of averages.
 func (r *run) makeOracles(p *problem) (err error) {
-	if p.Problem, err = train.NewShare(p.local, p.data, p.model, p.config); err != nil {
+	if p.Problem, err = train.NewProblem(p.data, p.model, p.config, p.local...); err != nil {
 		return err
 	}
 	p.W = r.graph.W
@@ -245,11 +245,15 @@ func (p *problem) roughProblem(t data.Task, m models.Model) (train.Problem, erro
 
 // newProblem returns the problem of a model on data of the agents.
 func (p *problem) newProblem(t data.Task, m models.Model, c models.Config) (train.Problem, error) {
-	of, err := train.NewPart(p.Team, t, m, c)
+	var local []int // nil: all
+	if p.Team != nil {
+		local = p.Team.Local()
+	}
+	of, err := train.NewProblem(t, m, c, local...)
 	if err != nil {
 		return of, fmt.Errorf("model %T: %w", m, err)
 	}
-	of.Numbers, of.W, of.Average, of.Sent = p.Numbers, p.W, p.Average, p.Sent
+	of.Team, of.Numbers, of.W, of.Average, of.Sent = p.Team, p.Numbers, p.W, p.Average, p.Sent
 	return of, nil
 }
 

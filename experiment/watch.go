@@ -71,7 +71,7 @@ const askedIterations = 10000
 
 // plannedEvaluations returns the work of all evaluations, by a configuration with its defaults.
 func plannedEvaluations(c train.Config) (work float64) {
-	for k := range c.RecordedIterations() {
+	for _, k := range c.RecordedIterations() {
 		work += evaluationWork(c.Evaluate == train.EvaluateExact && c.ExactAt(k))
 	}
 	return work

@@ -26,8 +26,7 @@ import (
 //	32 bytes   SHA-256 of all before
 type checkpoint struct {
 	checkpointHead
-	values [][]float64 // by Arrays
-	path   string      // of the file that was read
+	path string // of the file that was read
 }
 
 type checkpointHead struct {
@@ -49,14 +48,16 @@ type checkpointHead struct {
 	// a handover to a joining agent
 	Handover bool `json:"handover,omitzero"`
 	// the epoch in which that agent joins, and at which the checkpoint then is
-	EntryEpoch int         `json:"enters,omitzero"`
-	Arrays     []arrayHead `json:"arrays"` // names and lengths, in the order of the file
+	EntryEpoch int     `json:"enters,omitzero"`
+	Arrays     []array `json:"arrays"` // in the order of the file
 }
 
-type arrayHead struct {
-	Agent int    `json:"agent"` // or evaluationArrays
-	Name  string `json:"name"`
-	Len   int    `json:"len"`
+// An array is a part of a state.
+type array struct {
+	Agent  int    `json:"agent"` // or evaluationArrays
+	Name   string `json:"name"`
+	Len    int    `json:"len"`
+	values []float64
 }
 
 // The agents of arrays that are no agent's: of the evaluation's state, of the pairs of its exact
@@ -85,21 +86,15 @@ func corruptError(format string, args ...any) error {
 // add appends the state of one agent, as views that writeTo reads.
 func (c *checkpoint) add(agent int, state []dsbo.Named) {
 	for _, s := range state {
-		c.Arrays = append(c.Arrays, arrayHead{Agent: agent, Name: s.Name, Len: len(s.Value)})
-		c.values = append(c.values, s.Value)
+		c.Arrays = append(c.Arrays, array{agent, s.Name, len(s.Value), s.Value})
 	}
 }
 
 // remove removes the arrays of an agent, and reports whether there were any.
 func (c *checkpoint) remove(agent int) bool {
-	before := *c
-	c.Arrays, c.values = nil, nil
-	for i, a := range before.Arrays {
-		if a.Agent != agent {
-			c.Arrays, c.values = append(c.Arrays, a), append(c.values, before.values[i])
-		}
-	}
-	return len(c.Arrays) < len(before.Arrays)
+	before := len(c.Arrays)
+	c.Arrays = slices.DeleteFunc(c.Arrays, func(a array) bool { return a.Agent == agent })
+	return len(c.Arrays) < before
 }
 
 // restore copies the values of one agent into its state. Names and lengths must be the same as of
@@ -108,14 +103,14 @@ func (c *checkpoint) restore(agent int, state []dsbo.Named) error {
 	if agent >= 0 && c.Alike {
 		agent = c.Agents[0]
 	}
-	i := slices.IndexFunc(c.Arrays, func(a arrayHead) bool { return a.Agent == agent })
+	saved := c.arraysAfter(agent, 0)
 	for j, s := range state {
-		if i < 0 || i+j >= len(c.Arrays) || c.Arrays[i+j] != (arrayHead{agent, s.Name, len(s.Value)}) {
+		if j >= len(saved) || saved[j].Name != s.Name || len(saved[j].Value) != len(s.Value) {
 			return corruptError("the state of agent %d lacks %s of %d numbers", agent, s.Name, len(s.Value))
 		}
 	}
 	for j, s := range state {
-		copy(s.Value, c.values[i+j])
+		copy(s.Value, saved[j].Value)
 	}
 	return nil
 }
@@ -126,12 +121,12 @@ func (c *checkpoint) arraysAfter(agent, first int) (rest []dsbo.Named) {
 	if agent >= 0 && c.Alike && agent != c.Agents[0] {
 		first = 0
 	}
-	for i, a := range c.Arrays {
+	for _, a := range c.Arrays {
 		if a.Agent != agent {
 			continue
 		}
 		if first--; first < 0 {
-			rest = append(rest, dsbo.Named{Name: a.Name, Value: c.values[i]})
+			rest = append(rest, dsbo.Named{Name: a.Name, Value: a.values})
 		}
 	}
 	return rest
@@ -152,8 +147,8 @@ func (c *checkpoint) writeTo(w io.Writer) error {
 			return err
 		}
 	}
-	for _, v := range c.values {
-		if err := linalg.Write(out, v); err != nil {
+	for _, a := range c.Arrays {
+		if err := linalg.Write(out, a.values); err != nil {
 			return err
 		}
 	}
@@ -194,7 +189,7 @@ func parseCheckpoint(data []byte) (*checkpoint, error) {
 
 // parseValues reads the arrays that c.Arrays lists from the rest of a file.
 func (c *checkpoint) parseValues(data []byte) error {
-	for _, a := range c.Arrays {
+	for i, a := range c.Arrays {
 		if a.Len < 0 || a.Len > len(data)/8 {
 			return corruptError("%s of agent %d has %d numbers, %d bytes are left", a.Name, a.Agent, a.Len, len(data))
 		}
@@ -203,7 +198,7 @@ func (c *checkpoint) parseValues(data []byte) error {
 		if err != nil {
 			return err
 		}
-		c.values, data = append(c.values, v), data[n:]
+		c.Arrays[i].values, data = v, data[n:]
 	}
 	if len(data) != 0 {
 		return corruptError("%d bytes too many", len(data))

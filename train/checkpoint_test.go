@@ -28,19 +28,19 @@ func sample() *checkpoint {
 
 func TestCheckpointRoundTrip(t *testing.T) {
 	c := sample()
-	c.values[2][4999] = math.Pi
+	c.Arrays[2].values[4999] = math.Pi
 	var b bytes.Buffer
 	testkit.OK(c.writeTo(&b))
 	got := testkit.Get(parseCheckpoint(b.Bytes()))
 	x, y := make([]float64, 3), []float64{}
 	testkit.OK(got.restore(0, []dsbo.Named{{Name: "x", Value: x}, {Name: "y", Value: y}}))
-	for i, v := range c.values[0] {
+	for i, v := range c.Arrays[0].values {
 		if math.Float64bits(x[i]) != math.Float64bits(v) {
 			t.Errorf("x[%d] = %v, want %v", i, x[i], v)
 		}
 	}
-	if got.Iteration != 7 || got.values[2][4999] != math.Pi {
-		t.Errorf("got iteration %d and %v", got.Iteration, got.values[2][4999])
+	if got.Iteration != 7 || got.Arrays[2].values[4999] != math.Pi {
+		t.Errorf("got iteration %d and %v", got.Iteration, got.Arrays[2].values[4999])
 	}
 	for name, s := range map[string][]dsbo.Named{
 		"another name":   {{Name: "z", Value: make([]float64, 3)}},

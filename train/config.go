@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"iter"
 	"math"
 	"slices"
 
@@ -172,19 +171,12 @@ func (c Config) withoutPhi() string {
 
 // RecordedIterations returns the iterations after which there is a record, ascending, of a run that
 // ends at K. c must have its defaults.
-func (c Config) RecordedIterations() iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for k := 0; k < c.K; k += c.EvalEvery {
-			if !yield(k) {
-				return
-			}
-		}
-		yield(c.K)
+func (c Config) RecordedIterations() (all []int) {
+	for k := 0; k < c.K; k += c.EvalEvery {
+		all = append(all, k)
 	}
+	return append(all, c.K)
 }
-
-// middleRecord returns the iteration of the record in the middle.
-func (c Config) middleRecord() int { return (c.K/c.EvalEvery + 1) / 2 * c.EvalEvery }
 
 // LeastEigenvalueAt reports whether the record after k iterations has the least eigenvalue of the
 // averaged Hessian: where the lower problem is not known to be convex, and evaluation is "exact",
@@ -194,8 +186,9 @@ func (c Config) LeastEigenvalueAt(k int) bool {
 	if c.Problem.Matrix == dsbo.DampedHessian {
 		return true
 	}
+	middle := (c.K/c.EvalEvery + 1) / 2 * c.EvalEvery
 	return c.Problem.Nonconvex && c.Problem.Evaluate != nil && c.Evaluate == EvaluateExact &&
-		(k == 0 || k == c.middleRecord() || k == c.K)
+		(k == 0 || k == middle || k == c.K)
 }
 
 // identity returns all that the numbers of a run up to an epoch depend on, as JSON: its checkpoints

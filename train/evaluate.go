@@ -1,14 +1,11 @@
 package train
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"slices"
 	"time"
 
-	"dsbo"
-	"dsbo/network"
 	"dsbo/runs"
 )
 
@@ -18,7 +15,7 @@ func (e *evaluator) makeRecord(ctx context.Context) (r runs.Record, err error) {
 	began := time.Now()
 	var before [][]float64 // some megabytes, which only a solve changes
 	if e.config.ExactAt(e.done) {
-		for _, s := range e.allSolverState() {
+		for _, s := range slices.Concat(e.solverState()) {
 			before = append(before, slices.Clone(s.Value))
 		}
 	}
@@ -28,8 +25,9 @@ func (e *evaluator) makeRecord(ctx context.Context) (r runs.Record, err error) {
 			return
 		}
 		e.SetScales(scales)
+		solvers := slices.Concat(e.solverState())
 		for i, v := range before {
-			copy(e.allSolverState()[i].Value, v)
+			copy(solvers[i].Value, v)
 		}
 		e.sent = sent
 	}()
@@ -92,15 +90,6 @@ func (e *evaluator) addSpectrum(ctx context.Context, r *runs.Record) error {
 	})
 	r.LeastEigenvalue = runs.Number(least)
 	return err
-}
-
-// detachSolver makes the evaluator's solver the run's caller's, whose averages are counted by sent.
-func (e *evaluator) detachSolver(sent *dsbo.Traffic) error {
-	if e.sharedExact != nil && !e.config.ExactAt(e.done) {
-		e.adoptPairs()
-	}
-	e.CountIn(cmp.Or(sent, new(dsbo.Traffic)))
-	return e.Begin(network.StageAfterRun)
 }
 
 // updateBest takes a record's iterate if it is the best so far.

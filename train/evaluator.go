@@ -67,33 +67,24 @@ const dampingName = "curving"
 // state returns the best iterate, where the next exact solves start and the damping of products, if
 // they are damped, as views.
 func (e *evaluator) state() []dsbo.Named {
-	all := append(e.bestState.state(), e.solverState()...)
+	starts, _ := e.solverState()
+	all := append(e.bestState.state(), starts...)
 	if e.products.Kind == dsbo.DampedHessian {
 		all = append(all, dsbo.Named{Name: dampingName, Value: e.products.Mu})
 	}
 	return all
 }
 
-// solverState returns where the next exact solves start, as views.
-func (e *evaluator) solverState() (all []dsbo.Named) {
+// solverState returns where the next exact solves start, and the pairs of the solver of all agents,
+// as views.
+func (e *evaluator) solverState() (starts, pairs []dsbo.Named) {
 	if e.sharedExact != nil {
-		return e.sharedExact.State()
+		return e.sharedExact.State(), e.sharedExact.Pairs()
 	}
 	for _, i := range e.Local() {
 		if s := e.ownExact[i]; s != nil {
-			all = append(append(all, s.State()...), s.Pairs()...)
+			starts = append(append(starts, s.State()...), s.Pairs()...)
 		}
 	}
-	return all
-}
-
-// allSolverState is solverState with the pairs of the solver of all agents.
-func (e *evaluator) allSolverState() []dsbo.Named { return append(e.solverState(), e.pairs()...) }
-
-// pairs returns the pairs of the solver of all agents, as views; nil if there is none.
-func (e *evaluator) pairs() []dsbo.Named {
-	if e.sharedExact == nil {
-		return nil
-	}
-	return e.sharedExact.Pairs()
+	return starts, nil
 }

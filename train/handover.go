@@ -38,11 +38,11 @@ func (c Config) Handover(agent int, at Point) ([]byte, error) {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	for i, a := range found.Arrays {
+	for _, a := range found.Arrays {
 		ofAll := a.Agent < 0 && (a.Name == dampingName || a.Name == usageName)
 		// state that it has taken over itself is passed on
 		if ofAll || a.Agent == agent && (found.Handover || slices.Contains(names, a.Name)) {
-			of.add(a.Agent, []dsbo.Named{{Name: a.Name, Value: found.values[i]}})
+			of.Arrays = append(of.Arrays, a)
 		}
 	}
 	var file bytes.Buffer

@@ -50,7 +50,7 @@ func TestExactAt(t *testing.T) {
 		config := train.Config{K: c.K, EvalEvery: c.every, ExactEach: c.each}.WithDefaults()
 		config.Problem.Average.Wire = c.wire
 		var got []int
-		for k := range config.RecordedIterations() {
+		for _, k := range config.RecordedIterations() {
 			if config.ExactAt(k) {
 				got = append(got, k)
 			}

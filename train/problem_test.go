@@ -218,7 +218,8 @@ func TestPrivateShards(t *testing.T) {
 			own.Shards[i] = all.Shards[i]
 		}
 		c := c
-		c.Problem = testkit.Get(train.NewPart(team, own, m, models.Config{Batch: 9}))
+		c.Problem = testkit.Get(train.NewProblem(own, m, models.Config{Batch: 9}, team.Local()...))
+		c.Problem.Team = team
 		cs = append(cs, c)
 	}
 	results, errs := collective(cs, runAll)
@@ -232,11 +233,11 @@ func TestPrivateShards(t *testing.T) {
 	}
 	absent := all
 	absent.Shards = []data.Shard{{}, all.Shards[1], {}, {}}
-	if _, err := train.NewPart(nil, absent, m, models.Config{}); err == nil ||
+	if _, err := train.NewProblem(absent, m, models.Config{}); err == nil ||
 		!strings.Contains(err.Error(), "agent 0") {
 		t.Errorf("%v, want that a process with all agents needs the examples of agent 0", err)
 	}
-	if _, err := train.NewPart(teams[1], absent, m, models.Config{}); !errors.Is(err, dsbo.ErrShape) ||
+	if _, err := train.NewProblem(absent, m, models.Config{}, teams[1].Local()...); !errors.Is(err, dsbo.ErrShape) ||
 		!strings.Contains(err.Error(), "AllTrainRows must be given") {
 		t.Errorf("%v, want that the number of all training examples is missing", err)
 	}

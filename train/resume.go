@@ -242,7 +242,8 @@ func (r *runner) restore(c *checkpoint) error {
 	r.eval.sent, r.Start = c.Evaluation, c.Start
 	r.eval.restoreShared(c)
 	if c.arraysAfter(pairArrays, 0) != nil {
-		if err := c.restore(pairArrays, r.eval.pairs()); err != nil {
+		_, pairs := r.eval.solverState()
+		if err := c.restore(pairArrays, pairs); err != nil {
 			return err
 		}
 	}

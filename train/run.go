@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"dsbo"
 	"dsbo/internal/num"
 	"dsbo/internal/wording"
+	"dsbo/network"
 	"dsbo/runs"
 )
 
@@ -204,5 +206,9 @@ func (r *runner) conclude(ctx context.Context) (err error) {
 		return err
 	}
 	r.result.Usage = r.eval.usageByNumber(members)
-	return r.eval.detachSolver(r.Problem.Sent)
+	if r.eval.sharedExact != nil && !r.ExactAt(r.done) {
+		r.eval.adoptPairs()
+	}
+	r.eval.CountIn(cmp.Or(r.Problem.Sent, new(dsbo.Traffic)))
+	return r.eval.Begin(network.StageAfterRun)
 }

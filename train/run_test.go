@@ -108,7 +108,7 @@ func TestWhenRecordsAreExact(t *testing.T) {
 		config.Problem.Average.Wire, config.Problem.Nonconvex, config.Problem.Matrix = c.wire, c.nonconvex, c.matrix
 		config = config.WithDefaults()
 		var exact, least []int
-		for k := range config.RecordedIterations() {
+		for _, k := range config.RecordedIterations() {
 			if config.ExactAt(k) {
 				exact = append(exact, k)
 			}

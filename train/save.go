@@ -52,7 +52,7 @@ func (r *runner) makeCheckpoint() (c *checkpoint, err error) {
 	if c.MetricsBytes, c.MetricsSHA256, err = r.metrics.Sync(); err != nil {
 		return nil, err
 	}
-	c.Usage, c.Arrays, c.values = r.checkpoint.Usage[:0], r.checkpoint.Arrays[:0], r.checkpoint.values[:0]
+	c.Usage, c.Arrays = r.checkpoint.Usage[:0], r.checkpoint.Arrays[:0]
 	for k, i := range r.Local() {
 		c.Usage = append(c.Usage, r.agents[i].usage())
 		if k == 0 || !c.Alike {
@@ -64,10 +64,15 @@ func (r *runner) makeCheckpoint() (c *checkpoint, err error) {
 		{Name: "evaluation", Value: r.eval.Scales()}})
 	c.add(evaluationArrays, r.eval.state())
 	if r.done == r.end || r.eval.adoptablePairs() == nil {
-		c.add(pairArrays, r.eval.pairs())
+		_, pairs := r.eval.solverState()
+		c.add(pairArrays, pairs)
 	}
 	if r.Changing || r.roster != nil {
-		c.add(evaluationArrays, r.eval.usageState())
+		var spent []float64 // of each agent of the roster
+		for _, u := range r.eval.lastUsage {
+			spent = append(spent, u.Pack()...)
+		}
+		c.add(evaluationArrays, []dsbo.Named{{Name: usageName, Value: spent}})
 	}
 	r.checkpoint = *c
 	return c, nil

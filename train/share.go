@@ -6,26 +6,7 @@ import (
 	"dsbo"
 	"dsbo/data"
 	"dsbo/models"
-	"dsbo/network"
 )
-
-// NewProblem makes the problem of a model on the data of all agents. It sets c.Agent for each
-// agent. Evaluation computes in float64 whatever c is.
-func NewProblem(t data.Task, m models.Model, c models.Config) (Problem, error) {
-	return NewPart(nil, t, m, c)
-}
-
-// NewPart makes the part of a problem that belongs to one process: the oracles of the team's local
-// agents. It reads the data of these alone; the shards of the others may be absent, see
-// [data.Shard]. A nil team makes the whole problem, as NewProblem does.
-func NewPart(team network.Team, t data.Task, m models.Model, c models.Config) (Problem, error) {
-	if team == nil {
-		return NewShare(nil, t, m, c)
-	}
-	p, err := NewShare(team.Local(), t, m, c)
-	p.Team = team
-	return p, err
-}
 
 // keptBytes is the memory that each of a process's agents, whose y has q numbers, keeps for the
 // next product at a point ([models.Config].Keep): 0, the default, for up to 20 agents; more agents
@@ -37,11 +18,11 @@ func keptBytes(agents, q int) int {
 	return max(640<<20/agents, 2*8*q)
 }
 
-// NewShare makes the part of a problem that belongs to some agents of the roster, nil: to all,
-// without a team: the problem of an epoch connects its members, at their positions
-// ([Problem.OfMembers]). The oracles and scores share what is compiled of the model, and scratch
-// memory ([models.Programs]).
-func NewShare(local []int, t data.Task, m models.Model, c models.Config) (Problem, error) {
+// NewProblem makes the problem of a model on the data of all agents, or the part of it that belongs
+// to the local ones, whose data alone are read: the shards of others may be absent ([data.Shard]).
+// It sets c.Agent for each agent. The oracles and scores share what is compiled of the model, and
+// scratch memory ([models.Programs]). Evaluation computes in float64 whatever c is.
+func NewProblem(t data.Task, m models.Model, c models.Config, local ...int) (Problem, error) {
 	if err := t.Validate(local...); err != nil {
 		return Problem{}, err
 	}

@@ -25,17 +25,11 @@ type shared struct {
 	terms    atomic.Int64  // nanoseconds in terms of these, of all agents added
 }
 
-// newShared returns the end of agents that are still to come.
-func newShared(together *network.Together) *shared {
-	s := &shared{together: together}
-	s.also = dsbo.MixerCapabilities{Of: s, Average: s.Average, AverageTerms: s.AverageTerms}
-	return s
-}
-
 // add adds an agent.
 func (s *shared) add(a *agent) {
 	a.shared, s.agents = s, append(s.agents, a)
 	if s.oracle.first == nil {
+		s.also = dsbo.MixerCapabilities{Of: s, Average: s.Average, AverageTerms: s.AverageTerms}
 		s.oracle.first = a.oracle
 		s.oracle.also = dsbo.OracleCapabilities{Of: &s.oracle, Penalty: a.oracle.also.Penalty}
 	}

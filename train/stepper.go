@@ -88,7 +88,7 @@ func (s *stepper) join(p Problem, averages *network.Averages,
 				return err
 			}
 			if k == 0 && len(ends) > 1 && mayShare(m) {
-				s.shared = newShared(together)
+				s.shared = &shared{together: together}
 			}
 		}
 		a, err := newAgent(s.Number(i), m, p.Oracles[i], s.products, ends[k], p.apart)
@@ -108,8 +108,9 @@ func (s *stepper) method() dsbo.Algorithm { return s.agents[s.Local()[0]].alg }
 // advance runs the agents up to iteration limit, or to the one in which they are interrupted or one
 // diverges. It reports whether the run is interrupted, and the first divergence.
 func (s *stepper) advance(ctx context.Context, limit int) (stop bool, first *dsbo.DivergedError, err error) {
-	g := &gate{ctx: s.collectiveContext(ctx), limit: s.iterationLimit(s.done, limit), entered: s.done,
-		fixed: !s.stopsTogether()}
+	g := &gate{limit: s.iterationLimit(s.done, limit), entered: s.done, fixed: !s.stopsTogether()}
+	g.ctx, g.stop = context.WithCancel(s.collectiveContext(ctx))
+	defer g.stop()
 	inner, cancel := s.stepContext(ctx)
 	defer cancel()
 	errs := make([]error, len(s.agents))
@@ -212,7 +213,8 @@ func (s *stepper) interruption(ctx context.Context, err error) error {
 // A gate lets agents into iterations, and stops all of them after the same one: they depend on each
 // other's exchanges, so an iteration that one has begun all must end.
 type gate struct {
-	ctx     context.Context // context whose end stops all agents
+	ctx     context.Context // after whose end no iteration opens
+	stop    func()          // ends ctx
 	mu      sync.Mutex
 	limit   int // iterations from here on are closed
 	entered int // the highest iteration that an agent has begun, plus 1
@@ -225,25 +227,12 @@ type gate struct {
 func (g *gate) mayBegin(k int) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.ctx.Err() != nil {
-		g.close()
+	if g.ctx.Err() != nil && !g.fixed {
+		g.limit = min(g.limit, g.entered)
 	}
 	if k >= g.limit {
 		return false
 	}
 	g.entered = max(g.entered, k+1)
 	return true
-}
-
-// stop closes all iterations that nobody has begun.
-func (g *gate) stop() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.close()
-}
-
-func (g *gate) close() {
-	if !g.fixed {
-		g.limit = min(g.limit, g.entered)
-	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"dsbo"
 	"dsbo/runs"
 )
 
@@ -24,15 +23,6 @@ func (e *evaluator) usageByNumber(members []runs.Usage) []runs.Usage {
 
 // usageName is the name of the agents' usage in a checkpoint.
 const usageName = "spent"
-
-// usageState returns the usage of each agent of the roster at the last record.
-func (e *evaluator) usageState() []dsbo.Named {
-	var all []float64
-	for _, u := range e.lastUsage {
-		all = append(all, u.Pack()...)
-	}
-	return []dsbo.Named{{Name: usageName, Value: all}}
-}
 
 // restoreShared takes over the usage of all agents and the damping of products from a checkpoint,
 // if they are there.

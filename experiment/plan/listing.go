@@ -144,7 +144,7 @@ func (l listing) averagesOf(c algo.Cost) (n [4]float64) {
 func (l listing) addRecords() {
 	c := l.Config
 	var records, exact, spectra int
-	for k := range c.RecordedIterations() {
+	for _, k := range c.RecordedIterations() {
 		records++
 		if c.Evaluate == train.EvaluateExact && c.ExactAt(k) {
 			exact++
