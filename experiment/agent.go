@@ -75,23 +75,19 @@ func (l *oneAgent) join(ctx context.Context, r *run) (at beginning, err error) {
 	if err != nil {
 		return at, err
 	}
-	longest, err := r.longestVector()
-	if err != nil {
-		return at, err
-	}
 	points, err := r.checkpoints([]int{l.agent})
 	if err != nil {
 		return at, err
 	}
 	r.folderOpen = len(points) > 0
 	if state == runs.Absent { // the register is the first file of the run
-		l.describe(&r.job.Settings.Config)
-		err = cmp.Or(r.folder.Open(runs.Fresh), r.folder.WriteConfig(r.job.Settings.Config))
+		l.describe(&r.settings.Config)
+		err = cmp.Or(r.folder.Open(runs.Fresh), r.folder.WriteConfig(r.settings.Config))
 	}
 	if err == nil {
 		r.mode = runs.Resume
-		method := train.Config{Dir: string(r.folder), K: r.job.Iterations, Method: r.params.method}
-		l.meeting, err = l.open(r.graph, &agentFolder{r.folder, l.agent, method}, data, longest)
+		method := train.Config{Dir: string(r.folder), K: r.settings.Iterations, Method: r.params.method}
+		l.meeting, err = l.open(r.graph, &agentFolder{r.folder, l.agent, method}, data, r.longestVector())
 	}
 	if err == nil {
 		return l.beginNext(ctx, r)
@@ -230,7 +226,7 @@ func (l *oneAgent) adoptConfig(r *run, theirs []byte) error {
 		return err
 	}
 	l.describe(&config)
-	config.Flags, config.Build = r.job.Settings.Config.Flags, r.job.Settings.Config.Build
+	config.Flags, config.Build = r.settings.Config.Flags, r.settings.Config.Build
 	return r.folder.WriteConfig(config)
 }
 

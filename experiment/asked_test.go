@@ -112,9 +112,10 @@ func TestStartSet(t *testing.T) {
 		"beside -x0":     {start([]float64{1, 2}, nil), true, dsbo.ErrConfig},
 		"none of theirs": {start(nil, nil), false, nil},
 	} {
-		j := &Job{Settings: new(Settings), Task: Task{Start: c.start}, givenFlags: map[string]bool{"x0": c.given}}
+		r := ofJob(&Job{Task: Task{Start: c.start}}, run{})
+		r.settings.given = map[string]bool{"x0": c.given}
 		p := &problem{model: models.Logistic{Features: 2}}
-		if err := j.setStart(p); !errors.Is(err, c.want) {
+		if err := r.setStart(p); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if c.start != nil && c.want == nil {
@@ -135,9 +136,9 @@ func TestVainFlags(t *testing.T) {
 	}{{"c2dfb", 8, true, 1}, {"c2dfb", 1, true, 1},
 		{"c2dfb", 8, false, 0}, {"c2dfb", 0, true, 0}, {"madsbo", 8, true, 0}} {
 		j := parseTiny(t, "-algorithm="+c.algorithm)
-		j.Batch, j.givenFlags["batch"] = c.batch, c.given
+		j.Settings.Batch, j.Settings.given["batch"] = c.batch, c.given
 		p := testkit.Get(j.resolveParameters())
-		if got := j.vainFlags([]string{"alpha"}, p.method); len(got) != c.want+1 {
+		if got := j.Settings.vainFlags([]string{"alpha"}, p.method); len(got) != c.want+1 {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}

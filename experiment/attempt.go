@@ -18,9 +18,9 @@ func (r *run) prepare(stderr io.Writer) (err error) {
 		if !r.layout.leads() {
 			stderr = io.Discard
 		}
-		r.view = onScreen{cli.NewProgress(stderr, r.job.Quiet)}
+		r.view = onScreen{cli.NewProgress(stderr, r.settings.Quiet)}
 	}
-	if r.params, r.graph, err = r.job.resolve(); err != nil {
+	if r.params, r.graph, err = r.job.resolve(nil); err != nil {
 		return err
 	}
 	return r.readChanges()
@@ -95,13 +95,13 @@ func (e *ending) iterate(ctx context.Context, took float64) (err error) {
 	if err := p.guard.protect(&c, c.Resume); err != nil {
 		return err
 	}
-	if err := r.job.validateStart(c); err != nil {
+	if err := r.settings.validateStart(c); err != nil {
 		return err
 	}
-	if err := r.job.completeConfig(c, p); err != nil {
+	if err := r.settings.completeConfig(c, p); err != nil {
 		return err
 	}
-	r.layout.describe(&r.job.Settings.Config)
+	r.layout.describe(&r.settings.Config)
 	for _, w := range e.warnings {
 		r.view.Log("warning: %s", w)
 	}

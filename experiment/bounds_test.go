@@ -68,8 +68,8 @@ func TestPresetOfMethod(t *testing.T) {
 	} {
 		j := testkit.Get(Parse(task, strings.Fields(args), io.Discard))
 		p, err := j.preset()
-		p.fill(j.Settings, j.givenFlags)
-		if got := fmt.Sprint(p.Name, " ", j.Matrix); err != nil || !strings.HasPrefix(got, want) {
+		p.fill(j.Settings)
+		if got := fmt.Sprint(p.Name, " ", j.Settings.Matrix); err != nil || !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %s, want %s, error %v", args, got, want, err)
 		}
 	}
@@ -99,9 +99,9 @@ func TestMembershipRead(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "log.jsonl")
 		testkit.OK(os.WriteFile(path, []byte(c.text), 0o600))
-		r := &run{job: parseTiny(t, "-agents=3 -membership="+path+c.args)}
+		r := ofJob(parseTiny(t, "-agents=3 -membership="+path+c.args), run{})
 		r.graph = testkit.Get(network.New("ring", 3, network.Options{}))
-		r.job.Iterations = 20
+		r.settings.Iterations = 20
 		if err := r.readChanges(); c.want != "" {
 			testkit.WantError(t, name, err, nil, c.want)
 		} else if err != nil || len(r.changes) != strings.Count(c.text, "\n") {
@@ -131,8 +131,8 @@ func TestAdmit(t *testing.T) {
 	}{"here": {inProcess{}, 3, "[[4 0 1 2 3]]"}, "elsewhere": {&oneAgent{}, 3, "[]"},
 		"of other features": {inProcess{}, 4, ""}} {
 		asked, features = nil, c.features
-		r := &run{job: &Job{Task: task, Settings: new(Settings)}, layout: c.l, view: onScreen{}}
-		r.job.Agents = 2
+		r := ofJob(&Job{Task: task}, run{layout: c.l, view: onScreen{}})
+		r.settings.Agents = 2
 		l := &loaded{data: data.Task{Shards: make([]data.Shard, 2), Test: tests(20), AllTrainRows: 10},
 			model: models.Logistic{Features: 3}, setup: new(setup), local: []int{0, 1}}
 		err := r.admit(log, l)
@@ -183,7 +183,7 @@ func TestDataChecked(t *testing.T) {
 		print   bool
 	}{{0, false}, {1, false}, {.5, true}} {
 		j, loads, prints := parseTiny(t, ""), 0, 0
-		j.Epsilon = c.epsilon
+		j.Settings.Epsilon = c.epsilon
 		see := func(a Agents) {
 			if a.Private != (c.epsilon > 0) || len(a.Local) != 2 || !a.Own || a.Seed != 7 {
 				t.Errorf("%+v: agents %+v", c, a)
@@ -258,10 +258,10 @@ func TestEvaluationChosen(t *testing.T) {
 		{false, false, true, 1, 0, false, false}, {true, true, true, 1, 0, false, false},
 		{false, false, false, 0, 0, false, true}, {false, false, false, 0, .5, false, false},
 	} {
-		r := &run{job: parseTiny(t, ""), layout: inProcess{}}
+		r := ofJob(parseTiny(t, ""), run{layout: inProcess{}})
 		r.graph = testkit.Get(network.New("ring", 3, network.Options{}))
-		r.job.Batch, r.job.Rivals, r.job.Holdout, r.job.givenFlags["evaluate"] = c.batch, c.rivals, c.holdout, c.given
-		r.job.Evaluate = train.EvaluateExact
+		r.settings.Batch, r.settings.Rivals, r.settings.Holdout, r.settings.given["evaluate"] = c.batch, c.rivals, c.holdout, c.given
+		r.settings.Evaluate = train.EvaluateExact
 		p := new(problem)
 		p.Nonconvex = c.nonconvex
 		got := r.trainConfig(beginning{}, p, &algo.Tuned{}, nil)

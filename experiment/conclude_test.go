@@ -37,9 +37,9 @@ func TestConclude(t *testing.T) {
 		"folds": {false, candidates.FoundByStructures, -.2,
 			"Tuning 2 penalties by a structure that folds chose cut", "λ tuned", true, ""},
 	} {
-		e := &ending{run: &run{job: &Job{Settings: new(Settings)}}, result: new(train.Result),
+		e := &ending{run: ofJob(new(Job), run{}), result: new(train.Result),
 			problem: problem{meaning: runs.Penalties}}
-		e.run.job.Algorithm = "madsbo"
+		e.run.settings.Algorithm = "madsbo"
 		tuned, rival := candidates.NewModel("λ tuned", runs.Unknown(), []float64{1, 2}),
 			candidates.NewModel("λ = 1", 1, []float64{1, 1})
 		tuned.FoundBy, tuned.Converged, rival.Converged = c.foundBy, true, true
@@ -77,7 +77,7 @@ func TestSpreadOfPhi(t *testing.T) {
 		tuned, rival runs.Number // by how much Φ differs between solutions from two starts
 		want         runs.Outcome
 	}{{.01, .01, runs.Unclear}, {.3, .01, runs.Same}, {.01, .3, runs.Same}} {
-		e := &ending{run: &run{job: &Job{Settings: new(Settings)}}, problem: problem{meaning: runs.Penalties},
+		e := &ending{run: ofJob(new(Job), run{}), problem: problem{meaning: runs.Penalties},
 			result: new(train.Result)}
 		tuned, rival := candidates.NewModel("λ tuned", runs.Unknown(), []float64{1, 2}),
 			candidates.NewModel("λ = 1", 1, []float64{1, 1})

@@ -14,6 +14,7 @@ import (
 
 	"dsbo"
 	"dsbo/ad"
+	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/experiment/candidates"
 	"dsbo/internal/cli"
@@ -47,7 +48,7 @@ func TestFailureWritten(t *testing.T) {
 		folder := runs.Folder(filepath.Join(t.TempDir(), "run"))
 		testkit.OK(runIn(t, newTiny(), string(folder), "-agents=2 -K=3"))
 		testkit.OK(os.Remove(folder.Path(runs.SummaryFile)))
-		r := &run{job: parseTiny(t, ""), layout: inProcess{}, folder: folder}
+		r := ofJob(parseTiny(t, ""), run{layout: inProcess{}, folder: folder})
 		e := &ending{run: r, over: c.over, result: &train.Result{Iterations: 3}}
 		e.problem.setup, e.problem.Sent = new(setup), new(dsbo.Traffic)
 		e.result.Records = make([]runs.Record, c.records)
@@ -76,7 +77,7 @@ func (follower) leads() bool { return false }
 // TestFollower: a process that does not lead writes nothing of what the run has found.
 func TestFollower(t *testing.T) {
 	folder := runs.Folder(t.TempDir())
-	e := &ending{run: &run{job: parseTiny(t, ""), layout: follower{}, folder: folder}, result: &train.Result{
+	e := &ending{run: ofJob(parseTiny(t, ""), run{layout: follower{}, folder: folder}), result: &train.Result{
 		Best: train.Best{X: []float64{1}, Y: []float64{3}}}}
 	e.problem.setup, e.problem.Sent, e.problem.shapeY = new(setup), new(dsbo.Traffic), []int{1}
 	for name, err := range map[string]error{"iterates": e.writeIterates(), "end": e.writeFinished(t.Context()),
@@ -97,7 +98,7 @@ func TestFollower(t *testing.T) {
 // that is not finished.
 func TestIteratesWritten(t *testing.T) {
 	folder := runs.Folder(t.TempDir())
-	e := &ending{run: &run{job: parseTiny(t, ""), layout: inProcess{}, folder: folder}, result: &train.Result{
+	e := &ending{run: ofJob(parseTiny(t, ""), run{layout: inProcess{}, folder: folder}), result: &train.Result{
 		Best: train.Best{Iteration: 4, X: []float64{1, 2}, Y: []float64{3}}, Iterations: 5}}
 	e.problem.setup, e.problem.Sent, e.problem.shapeY = new(setup), new(dsbo.Traffic), []int{1}
 	testkit.OK(e.saveKept(t.Context(), new(candidates.Model), nil))
@@ -196,7 +197,7 @@ func TestManySites(t *testing.T) {
 	for n, want := range map[int]int{mostCrossed: mostCrossed, mostCrossed + 1: 0} {
 		p := train.Problem{Oracles: slices.Repeat([]dsbo.Oracle{struct{ dsbo.Oracle }{}}, n)}
 		p.Score = func(int, train.Fit) (s train.Scores, err error) { return s, nil }
-		e := &ending{run: &run{job: new(Job)}}
+		e := &ending{run: ofJob(new(Job), run{})}
 		e.problem.model = models.Logistic{Features: 1}
 		sites := make([]runs.Site, n)
 		testkit.OK(e.exchangeSiteModels(t.Context(), sites, p, make([]train.Fit, n)))
@@ -209,7 +210,7 @@ func TestManySites(t *testing.T) {
 // TestLeastRows: the fewest training rows are counted at the start; a resumed run has them from its
 // folder, 0 where that has none.
 func TestLeastRows(t *testing.T) {
-	r := &run{job: parseTiny(t, "-agents=2"), folder: runs.Folder(t.TempDir())}
+	r := ofJob(parseTiny(t, "-agents=2"), run{folder: runs.Folder(t.TempDir())})
 	p := new(problem)
 	for _, n := range []int{7, 5, 3} { // the last one came in later
 		p.whole.Shards = append(p.whole.Shards, data.Shard{Train: data.Examples{
@@ -234,9 +235,10 @@ func TestPrivacyApplied(t *testing.T) {
 	for args, every := range map[string]int{"": 20, "-eval-every=3": 3, "-K=7": 7} {
 		j := parseTiny(t, "-dp-epsilon=1 "+args)
 		testkit.Get(j.resolveParameters())
-		if j.Evaluate != train.EvaluateOff || j.EvalEvery != every || j.DType != "float64" || j.Batch != 0 ||
-			!j.givenFlags["holdout"] || j.Privacy == nil {
-			t.Errorf("%s: %+v", args, j.Config)
+		s := j.Settings
+		if s.Evaluate != train.EvaluateOff || s.EvalEvery != every || s.DType != "float64" || s.Batch != 0 ||
+			!s.given["holdout"] || s.Privacy == nil {
+			t.Errorf("%s: %+v", args, s.Config)
 		}
 	}
 }
@@ -336,14 +338,14 @@ func TestPosed(t *testing.T) {
 
 // TestLongestVector: vectors are bounded once the model is known, by more than what is always sent.
 func TestLongestVector(t *testing.T) {
-	r := &run{job: &Job{Settings: new(Settings)}}
-	r.job.Algorithm = "newtoncg"
-	if n := testkit.Get(r.longestVector()); n != 0 {
+	r := ofJob(new(Job), run{})
+	r.params.method = new(algo.NewtonCG)
+	if n := r.longestVector(); n != 0 {
 		t.Errorf("%d numbers of a model that is not known", n)
 	}
 	for features, more := range map[int]bool{2: false, 1 << 17: true} {
 		r.loaded = &loaded{model: models.Logistic{Features: features}}
-		if n := testkit.Get(r.longestVector()); n < 1<<16 || (n > 1<<16) != more {
+		if n := r.longestVector(); n < 1<<16 || (n > 1<<16) != more {
 			t.Errorf("%d features: at most %d numbers", features, n)
 		}
 	}

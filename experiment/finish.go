@@ -18,15 +18,15 @@ func (e *ending) finish(ctx context.Context) error {
 	r, of, best := e.run, e.result, e.result.Best
 	solver := cmp.Or(of.Exact, e.problem.Solver()) // warm, where records had exact values
 	notes := slices.Concat(e.problem.notes,
-		riseNotes(of.Records, best, of.Iterations, r.job.Iterations, e.problem.meaning.Symbol))
+		riseNotes(of.Records, best, of.Iterations, r.settings.Iterations, e.problem.meaning.Symbol))
 	tuned := candidates.NewModel(e.problem.meaning.Symbol+" tuned", runs.Unknown(), best.X)
 	found := e.newFinder(e.problem.Problem, len(best.X), solver)
 	found.Second = best.Y
-	found.Spent = of.Last().HVP / r.job.Agents
+	found.Spent = of.Last().HVP / r.settings.Agents
 	if err := found.Solve(ctx, tuned, best.Y, best.Z); err != nil {
 		return err
 	}
-	if !r.job.Rivals {
+	if !r.settings.Rivals {
 		return e.finishAlone(ctx, tuned, notes)
 	}
 	others, rival, err := e.rivals(ctx, found)
@@ -62,8 +62,8 @@ func (e *ending) finishAlone(ctx context.Context, tuned *candidates.Model, notes
 	tuned.Kept = true
 	e.summary.Models = []runs.Model{tuned.Model}
 	e.summary.Verdict = runs.Verdict{Outcome: runs.Unclear, Gains: []runs.Gain{}, Notes: append([]string{}, notes...),
-		FoundBy:  e.run.job.Algorithm,
-		Sentence: iterateSentence(e.run.job.Algorithm, e.problem.meaning.One, e.result, tuned)}
+		FoundBy:  e.run.settings.Algorithm,
+		Sentence: iterateSentence(e.run.settings.Algorithm, e.problem.meaning.One, e.result, tuned)}
 	return e.saveKept(ctx, tuned, nil)
 }
 

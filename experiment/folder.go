@@ -15,13 +15,12 @@ import (
 
 // runFolder chooses the run folder. Without -out it is the first free one of the task, the preset
 // and the seed in the folder for results, or with -resume the newest of them.
-func (j *Job) runFolder() (runs.Folder, runs.Mode, error) {
-	s := j.Settings
+func (s *Settings) runFolder() (runs.Folder, runs.Mode, error) {
 	mode := runs.ModeOf(s.Resume, s.Force)
 	if s.Out != "" {
 		return runs.Folder(s.Out), mode, nil
 	}
-	first, err := runs.InResults(fmt.Sprintf("%s-%s-seed%d", j.Task.Name, s.Preset, s.Seed))
+	first, err := runs.InResults(fmt.Sprintf("%s-%s-seed%d", s.Task, s.Preset, s.Seed))
 	if err != nil {
 		return "", mode, err
 	}
@@ -55,7 +54,7 @@ func (r *run) openFolder(ctx context.Context, changes membership.Log, found *set
 		return nil
 	}
 	if r.layout.leads() {
-		if r.job.Force {
+		if r.settings.Force {
 			if err := r.folder.RemoveWithPrefix(runs.NoisePrefix); err != nil {
 				return err
 			}
@@ -63,7 +62,7 @@ func (r *run) openFolder(ctx context.Context, changes membership.Log, found *set
 		if err := r.folder.Open(r.mode); err != nil {
 			return err
 		}
-		if err := r.folder.WriteConfig(r.job.Settings.Config); err != nil {
+		if err := r.folder.WriteConfig(r.settings.Config); err != nil {
 			return err
 		}
 		if found.exchange != nil && len(found.Found) > 0 {
@@ -97,7 +96,7 @@ func (e *ending) writeFailure(err error) error {
 	if w := r.folder.WriteSummary(e.summarize(state, err)); w != nil {
 		return fmt.Errorf("%w; summary: %w", err, w)
 	}
-	if (state == runs.Diverged || e.over) && r.job.Report && len(e.result.Records) > 0 {
+	if (state == runs.Diverged || e.over) && r.settings.Report && len(e.result.Records) > 0 {
 		if _, w := report.WriteRun(string(r.folder)); w != nil {
 			return fmt.Errorf("%w; report: %w", err, w)
 		}

@@ -69,19 +69,19 @@ func (f holdoutFlag) Set(text string) (err error) {
 // chooseHoldout sets the share of held-out examples if -holdout is not given: at the start of a run
 // by all agents' numbers of validation and training examples, in a resumed run from the run folder.
 func (r *run) chooseHoldout(ctx context.Context, at beginning, l *loaded) error {
-	if r.job.heldOut {
+	if r.settings.heldOut {
 		return nil
 	}
 	if models.IsCompositional(l.model) { // Φ is no mean over examples, so that single ones do not judge x
-		r.job.Holdout = 0
+		r.settings.Holdout = 0
 		return nil
 	}
 	if at.point != nil {
 		c, err := r.folder.ReadConfig()
-		r.job.Holdout = c.Holdout
+		r.settings.Holdout = c.Holdout
 		return err
 	}
-	counts, err := gatherCounts(ctx, at.team, l.data.Shards[:r.job.Agents], func(s data.Shard) []float64 {
+	counts, err := gatherCounts(ctx, at.team, l.data.Shards[:r.settings.Agents], func(s data.Shard) []float64 {
 		return []float64{float64(s.Val.Len()), float64(s.Train.Len())}
 	})
 	if err != nil {
@@ -91,6 +91,6 @@ func (r *run) chooseHoldout(ctx context.Context, at beginning, l *loaded) error 
 	for _, c := range counts {
 		all, training, least = all+c[0], training+c[1], min(least, c[0])
 	}
-	r.job.Holdout = defaultHoldoutOf(all, training, least, l.model)
+	r.settings.Holdout = defaultHoldoutOf(all, training, least, l.model)
 	return nil
 }

@@ -15,29 +15,34 @@ import (
 // Run runs the job: it checks the settings, runs the method, finds the models, and writes the run
 // folder, with its page, and the table to stdout. A nil stdout means no page and no table.
 func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
-	if j.ExplainPrivacy {
+	s := j.Settings
+	switch {
+	case s.ExplainPrivacy:
 		plan, err := j.Plan(ctx, 0, nil)
 		if err != nil {
 			return err
 		}
 		return plan.Explain(stdout)
-	}
-	if j.ShowData {
+	case s.ShowData:
 		return j.showData(ctx, stdout)
-	}
-	if j.ExplainModel != "" {
+	case s.ExplainModel != "":
 		return j.explainModel(ctx, stdout)
-	}
-	if j.Attached {
+	case s.Attached:
 		var stop context.CancelFunc
 		ctx, stop = cli.UntilStdinEnds(ctx)
 		defer stop()
 	}
-	l, err := j.chooseLayout()
-	if err != nil {
-		return err
+	l := j.Layout
+	if l == nil {
+		start, err := layoutOf(s.Transport)
+		if err == nil {
+			l, err = start()
+		}
+		if err != nil {
+			return err
+		}
 	}
-	r := &run{job: j, layout: l}
+	r := newRun(j, l)
 	defer func() {
 		if r.lock != nil {
 			r.lock.Close()
@@ -45,18 +50,6 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 		err = l.endRun(ctx, j.name, stderr, err)
 	}()
 	return r.finishJob(ctx, stdout, stderr)
-}
-
-// chooseLayout returns the job's layout, else the layout of -transport.
-func (j *Job) chooseLayout() (layout, error) {
-	if j.Layout != nil {
-		return j.Layout, nil
-	}
-	start, err := layoutOf(j.Transport)
-	if err != nil {
-		return nil, err
-	}
-	return start()
 }
 
 // finishJob runs the method, in as many attempts as it takes, and prints the result, or writes why
@@ -91,7 +84,7 @@ func (r *run) finishJob(ctx context.Context, stdout, stderr io.Writer) (err erro
 		r.folder.RemoveWithPrefix(runs.KeptPrefix)); err != nil {
 		return err
 	}
-	if !r.job.KeepCheckpoints {
+	if !r.settings.KeepCheckpoints {
 		if err := train.Shrink(r.folder); err != nil {
 			return err
 		}
@@ -99,6 +92,6 @@ func (r *run) finishJob(ctx context.Context, stdout, stderr io.Writer) (err erro
 	if e.result == nil || stdout == nil {
 		return nil
 	}
-	return console.Result(stdout, &e.summary, fmt.Sprintf("%s; %v", e.problem.line, r.graph), r.folder, r.job.Report,
-		r.job.Verbose)
+	return console.Result(stdout, &e.summary, fmt.Sprintf("%s; %v", e.problem.line, r.graph), r.folder, r.settings.Report,
+		r.settings.Verbose)
 }

@@ -33,9 +33,9 @@ func (e *ending) conclude(head string, tuned, rival *candidates.Model, lost bool
 	for _, m := range append(others, tuned) {
 		e.summary.Models = append(e.summary.Models, m.Model)
 	}
-	foundBy, notBy := cmp.Or(tuned.FoundBy, e.run.job.Algorithm), ""
+	foundBy, notBy := cmp.Or(tuned.FoundBy, e.run.settings.Algorithm), ""
 	if foundBy == candidates.FoundBySearch || foundBy == candidates.FoundByHalving {
-		notBy = e.run.job.Algorithm
+		notBy = e.run.settings.Algorithm
 	}
 	e.summary.Verdict = runs.Contest{
 		Head: head, Count: len(tuned.X), Meaning: e.problem.meaning, FoundBy: foundBy, NotBy: notBy,

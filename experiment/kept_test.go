@@ -145,12 +145,12 @@ func TestStartsAtBest(t *testing.T) {
 		{true, false, true, false, true}, {false, false, true, false, false}, {true, true, true, false, false},
 		{true, false, false, false, false}, {true, false, true, true, false},
 	} {
-		j := &Job{Settings: new(Settings), givenFlags: map[string]bool{"x0": c.given}}
+		s := &Settings{given: map[string]bool{"x0": c.given}}
 		p := problem{penalties: c.penalties}
-		if j.X0Best = c.asked; c.known {
+		if s.X0Best = c.asked; c.known {
 			p.startX = []float64{1}
 		}
-		if got := j.startsAtBest(&p); got != c.want {
+		if got := s.startsAtBest(&p); got != c.want {
 			t.Errorf("%+v: %t", c, got)
 		}
 	}

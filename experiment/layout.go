@@ -46,7 +46,7 @@ func (inProcess) endRun(_ context.Context, _ string, _ io.Writer, err error) err
 
 // lockFolder chooses the run folder, and keeps other processes out of it until the job ends.
 func (r *run) lockFolder() (err error) {
-	if r.folder, r.mode, err = r.job.runFolder(); err != nil {
+	if r.folder, r.mode, err = r.settings.runFolder(); err != nil {
 		return err
 	}
 	r.lock, err = r.folder.Lock()
@@ -74,7 +74,7 @@ func (r *run) chooseFolder(l layout) error {
 // folder was locked.
 func (r *run) checkFlags() error {
 	found, err := r.folder.ReadConfig()
-	if err == nil && !slices.Equal(found.Flags, r.job.resumedFlags) {
+	if err == nil && !slices.Equal(found.Flags, r.settings.resumedFlags) {
 		err = fmt.Errorf("another process has replaced the run in %s: the same command resumes that one", r.folder)
 	}
 	return err

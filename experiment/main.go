@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"dsbo/internal/cli"
-	"dsbo/runs"
 )
 
 // Main runs the command line of a program for one task, and ends the process: it is all of a main
@@ -50,17 +49,17 @@ func ParseAs(name string, t Task, args []string, help io.Writer) (*Job, error) {
 	if len(args) == 1 && strings.TrimLeft(args[0], "-") == "version" {
 		return nil, cmp.Or(cli.PrintVersion(help, name), flag.ErrHelp)
 	}
-	s := &Settings{Config: runs.Config{Format: runs.Format, Task: t.Name, Build: runs.ThisBuild()}}
-	j := &Job{Task: t, Settings: s, name: name, presets: presetsOf(t), taskFlags: map[string]any{},
-		shapingFlags: map[string]string{}, ownFlags: map[string]string{}}
+	s := newSettings()
+	s.Config.Task = t.Name
+	j := &Job{Task: t, Settings: s, name: name, presets: presetsOf(t)}
 	f := cli.NewFlags(name, capitalized(t.About), presetsHelp(j.presets))
 	f.Example = name + " -K 20 -out results/first"
 	if t.Example != "" {
 		f.Example = name + " " + t.Example
 	}
 	t.Flags(f.FlagSet)
-	f.VisitAll(func(fl *flag.Flag) { j.taskFlags[fl.Name] = nil })
-	f.Group("Task", slices.Sorted(maps.Keys(j.taskFlags))...)
+	f.VisitAll(func(fl *flag.Flag) { s.taskFlags[fl.Name] = nil })
+	f.Group("Task", slices.Sorted(maps.Keys(s.taskFlags))...)
 	s.addFlags(f, j.presets)
 	f.First = slices.Concat(t.First, []string{"agents", "seed", "out", "resume", "K", "preset", "graph", "eval-every",
 		"wire", "report"})[:10] // what a first user needs

@@ -18,7 +18,7 @@ import (
 // readChanges reads the membership log that -membership names or, for a resumed run, the one in its
 // folder, and checks it against the settings.
 func (r *run) readChanges() (err error) {
-	s := r.job.Settings
+	s := r.settings
 	switch {
 	case s.Membership != "":
 		lines, err := disk.ReadFile(s.Membership)
@@ -66,7 +66,7 @@ func (r *run) admit(changes membership.Log, l *loaded) error {
 			return err
 		}
 	}
-	for i := len(l.data.Shards); i < changes.Roster(r.job.Agents); i++ {
+	for i := len(l.data.Shards); i < changes.Roster(r.settings.Agents); i++ {
 		if r.layout.ownsFiles() ||
 			!slices.ContainsFunc(changes, func(c membership.Change) bool { return slices.Contains(c.Members, i) }) {
 			l.data.Shards = append(l.data.Shards, data.Shard{}) // it is in another process, or

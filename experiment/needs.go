@@ -12,35 +12,36 @@ import (
 //
 // from has the needs of the exchange: whether sums are unmasked, and who can admit agents.
 func (j *Job) AskSite(agent, n int, from site.Request, need site.Need) error {
+	s := j.Settings
 	p, err := j.resolveParameters()
 	if err != nil {
 		return err
 	}
 	m := algo.Clone(p.method)
-	if err := m.Init(1, 1, j.Iterations); err != nil {
+	if err := m.Init(1, 1, s.Iterations); err != nil {
 		return err
 	}
 	mixes, shown := false, Sites{}
-	for k := range min(j.Iterations, askedIterations) { // some mix after a few iterations alone
+	for k := range min(s.Iterations, askedIterations) { // some mix after a few iterations alone
 		mixes = mixes || m.Cost(k).Messages > 0
 	}
-	if j.Task.SiteFlags != nil && j.Epsilon == 0 {
+	if j.Task.SiteFlags != nil && s.Epsilon == 0 {
 		shown = j.Task.SiteFlags()
 	}
 	if err := need(func(r *site.Request) {
 		*r = from
-		r.Task, r.Method, r.Sites = j.Task.Name, j.Algorithm, n
-		if r.Epsilon = j.Epsilon; j.Epsilon > 0 {
-			r.Delta = j.Delta
+		r.Task, r.Method, r.Sites = j.Task.Name, s.Algorithm, n
+		if r.Epsilon = s.Epsilon; s.Epsilon > 0 {
+			r.Delta = s.Delta
 		}
 		r.OwnResults, r.Models = shown.Compare, shown.Exchange
-		r.Unmasked = (r.Unmasked || mixes) && j.Epsilon == 0
-		r.AskRows(j.Batch)
+		r.Unmasked = (r.Unmasked || mixes) && s.Epsilon == 0
+		r.AskRows(s.Batch)
 	}); err != nil || j.Task.AskSite == nil {
 		return err
 	}
-	return j.Task.AskSite(Agents{N: max(n, agent+1), Start: n, Local: []int{agent}, Seed: j.Seed, Own: true,
-		Private: j.Epsilon != 0, Collective: unmet, Need: need})
+	return j.Task.AskSite(Agents{N: max(n, agent+1), Start: n, Local: []int{agent}, Seed: s.Seed, Own: true,
+		Private: s.Epsilon != 0, Collective: unmet, Need: need})
 }
 
 // askRows asks the policies of this process's sites for the use of their rows.

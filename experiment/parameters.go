@@ -3,6 +3,8 @@ package experiment
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 
 	"dsbo"
 	"dsbo/algo"
@@ -10,23 +12,45 @@ import (
 	"dsbo/train"
 )
 
-// presetParameters returns the named method with the parameters of a preset's method that it has
-// too. Steps of y and z that stay open follow the curvature.
-func presetParameters(preset algo.Method, algorithm string) (parameters, error) {
-	m, err := algo.New(algorithm)
-	if err != nil {
-		return parameters{}, fmt.Errorf("-algorithm: %w", err)
-	}
-	algo.Inherit(m, preset)
-	algo.SetAuto(m)
-	return parameters{method: m}, nil
+// parameters are a method with its parameters, in which steps may follow the curvature.
+type parameters struct {
+	method  algo.Method // before Init and [algo.Bind]
+	unknown []string    // the names of flags that were given for parameters that the method lacks
 }
 
-// set sets a parameter to the value of its flag, if the method has it.
-func (p *parameters) set(flag string, value any) {
-	if !algo.Set(p.method, flag, value) {
-		p.unknown = append(p.unknown, flag)
+// parameters returns the named method with the parameters of a preset's method that it has too, and
+// those of flags. Steps of y and z that stay open follow the curvature.
+func (s *Settings) parameters(preset algo.Method) (p parameters, err error) {
+	if p.method, err = algo.New(s.Algorithm); err != nil {
+		return p, fmt.Errorf("-algorithm: %w", err)
 	}
+	algo.Inherit(p.method, preset)
+	algo.SetAuto(p.method)
+	for _, v := range []struct {
+		flag  string
+		value any
+	}{{"T", s.T}, {"N", s.N}, {"alpha", s.Alpha}, {"beta", s.Beta}, {"gamma", s.Gamma}} {
+		if !s.given[v.flag] {
+			continue
+		}
+		if steps, ok := v.value.(int); ok && steps < 1 {
+			return p, dsbo.ConfigErrorf("-%s must be at least 1; it is %d", v.flag, steps)
+		}
+		if step, ok := v.value.(algo.Schedule); ok && (v.flag == "alpha" || !step.OfCurvature()) { // else the method checks it
+			if _, err := step.For(s.Iterations); err != nil {
+				return p, fmt.Errorf("-%s: %w", v.flag, err)
+			}
+		}
+		if !algo.Set(p.method, v.flag, v.value) {
+			p.unknown = append(p.unknown, v.flag)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Set)) {
+		if err := algo.Decode(p.method, fmt.Appendf(nil, "{%q:%s}", name, s.Set[name])); err != nil {
+			return p, fmt.Errorf("-set %s=%s: %w", name, s.Set[name], err)
+		}
+	}
+	return p, nil
 }
 
 // mixing returns a graph's matrix with the mixing of -mix, which must suit the method and

@@ -26,7 +26,7 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 			"-resume and -force are mutually exclusive: one goes on with the run in the folder, the other replaces it")
 	}
 	if s.Resume {
-		folder, mode, err := j.runFolder()
+		folder, mode, err := s.runFolder()
 		if err != nil {
 			return err
 		}
@@ -37,8 +37,8 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("-resume: %w", err)
 		}
-		j.resumedFlags = c.Flags
-		j.keepDefaults(f, folder)
+		s.resumedFlags = c.Flags
+		s.keepDefaults(f, folder)
 		for _, a := range [][]string{c.Flags, args} { // flags given now come last and count
 			if err := f.Parse(a, stdout); err != nil {
 				return err
@@ -49,15 +49,16 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 	if err := j.choosePreset(f); err != nil {
 		return err
 	}
-	for name := range j.taskFlags {
+	for name := range s.taskFlags {
 		fl := f.Lookup(name)
-		j.taskFlags[name] = fl.Value.String()
+		value := fl.Value.String()
+		s.taskFlags[name] = value
 		// which may be elsewhere, with the same content
-		if what, _ := flag.UnquoteUsage(fl); what != "file" && what != "folder" {
-			j.shapingFlags[name] = fl.Value.String()
-			if fl.Value.String() != fl.DefValue {
-				j.ownFlags[name] = fl.Value.String()
-			}
+		if what, _ := flag.UnquoteUsage(fl); what == "file" || what == "folder" {
+			continue
+		}
+		if s.shapingFlags[name] = value; value == fl.DefValue {
+			s.defaults["flags."+name], s.defaults["task."+name] = value, value
 		}
 	}
 	f.Visit(func(fl *flag.Flag) {
@@ -76,7 +77,7 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 
 // keepDefaults sets the task's flags, and K, to a run's values: flags that were not given had its
 // program's defaults. Values that cannot be restored are refused by name.
-func (j *Job) keepDefaults(f *cli.Flags, folder runs.Folder) {
+func (s *Settings) keepDefaults(f *cli.Flags, folder runs.Folder) {
 	var began struct {
 		Flags map[string]string `json:"flags"`
 	}
@@ -84,7 +85,7 @@ func (j *Job) keepDefaults(f *cli.Flags, folder runs.Folder) {
 	if iterations == 0 || json.Unmarshal(settings, &began) != nil {
 		return
 	}
-	j.resumedK = iterations
+	s.resumedK = iterations
 	for name, value := range began.Flags {
 		if fl := f.Lookup(name); fl != nil && fl.Value.String() != value {
 			_ = fl.Value.Set(value)
@@ -96,14 +97,7 @@ func (j *Job) keepDefaults(f *cli.Flags, folder runs.Folder) {
 // other machines, whatever the data and the folder. A nil graph means the graph of the flags.
 // Errors match dsbo.ErrConfig.
 func (j *Job) CheckOverMachines(g *network.Graph) error {
-	if g == nil {
-		_, _, err := j.resolve()
-		return err
-	}
-	p, err := j.resolveParameters()
-	if err == nil {
-		_, err = j.Settings.mixing(p.method, g.W)
-	}
+	_, _, err := j.resolve(g)
 	return err
 }
 

@@ -45,7 +45,7 @@ func (r *run) plan(p problem) (*plan.Plan, error) {
 	m := algo.Clone(r.params.method)
 	r.adaptMethod(m, &p)
 	if p.guard != nil {
-		if err := p.guard.plan(r.job.Settings, m); err != nil {
+		if err := p.guard.plan(r.settings, m); err != nil {
 			return nil, err
 		}
 	}
@@ -54,7 +54,7 @@ func (r *run) plan(p problem) (*plan.Plan, error) {
 
 // poseHere loads the data, as far as they are in this process, and makes the problem of them.
 func (j *Job) poseHere(ctx context.Context) (r *run, p problem, err error) {
-	r = &run{job: j, layout: inProcess{}}
+	r = newRun(j, inProcess{})
 	if err := r.prepare(io.Discard); err != nil {
 		return nil, p, err
 	}
@@ -78,7 +78,7 @@ func (j *Job) explainModel(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return o.WriteModel(w, j.ExplainModel == "dot")
+	return o.WriteModel(w, j.Settings.ExplainModel == "dot")
 }
 
 // showData writes how the tables of the agents here are read.
@@ -117,9 +117,9 @@ func (j *Job) showData(ctx context.Context, w io.Writer) error {
 func (r *run) planned(p *problem, c train.Config) plan.Run {
 	run := plan.Run{
 		Line: fmt.Sprintf("%s; %v", p.line, r.graph), Config: c,
-		Found: p.setup.Found, Privacy: r.job.Privacy, Rows: r.job.exchangedRows(p),
+		Found: p.setup.Found, Privacy: r.settings.Privacy, Rows: r.exchangedRows(p),
 		HeldOut: slices.ContainsFunc(p.data.Shards, func(s data.Shard) bool { return s.Holdout.Len() > 0 }),
-		Best:    r.job.startsAtBest(p), Rivals: r.job.Rivals, Simpler: simplerLength(p.model),
+		Best:    r.settings.startsAtBest(p), Rivals: r.settings.Rivals, Simpler: simplerLength(p.model),
 	}
 	if held := heldConfig(c, p.Problem); held != nil {
 		run.Held = held.Method
@@ -142,12 +142,11 @@ func (r *run) runPilot(ctx context.Context, within time.Duration, stderr io.Writ
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
-	pilot, job, settings := *r, *r.job, *r.job.Settings
+	pilot, settings := *r, *r.settings
 	settings.Report, settings.Resume = false, false
-	job.Settings = &settings
 	bar := cli.NewProgress(stderr, settings.Quiet)
 	defer bar.Stop()
-	pilot.job, pilot.folder, pilot.mode, pilot.view = &job, runs.Folder(folder), runs.Fresh, barOnly{onScreen{bar}}
+	pilot.settings, pilot.folder, pilot.mode, pilot.view = &settings, runs.Folder(folder), runs.Fresh, barOnly{onScreen{bar}}
 	limited, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	began := time.Now()

@@ -71,8 +71,8 @@ func presetsOf(t Task) []Preset {
 }
 
 // fill sets the settings for which no flags were given to the preset's.
-func (p Preset) fill(s *Settings, given map[string]bool) {
-	own := algo.NameOf(p.Method)
+func (p Preset) fill(s *Settings) {
+	own, given := algo.NameOf(p.Method), s.given
 	setDefault(&s.Algorithm, own, given["algorithm"])
 	setDefault(&s.Batch, p.Batch, given["batch"])
 	setDefault(&s.Iterations, p.K, given["K"])
@@ -94,12 +94,12 @@ func PinnedFlags(t Task, args []string) ([]string, error) {
 	names := map[string]string{}
 	for _, p := range j.presets {
 		for name := range p.Flags {
-			if value, own := j.taskFlags[name]; own && !j.givenFlags[name] {
+			if value, own := j.Settings.taskFlags[name]; own && !j.Settings.given[name] {
 				names[name] = fmt.Sprint(value)
 			}
 		}
 	}
-	if !j.givenFlags["holdout"] {
+	if !j.Settings.given["holdout"] {
 		names["holdout"] = "auto"
 	}
 	var pinned []string

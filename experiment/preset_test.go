@@ -63,7 +63,7 @@ func TestGivenFlags(t *testing.T) {
 			Flags: map[string]string{"p": "9"}}}
 		j := testkit.Get(Parse(task, strings.Fields(args), io.Discard))
 		testkit.Get(j.resolveParameters())
-		if got := fmt.Sprint(j.taskFlags["p"], " ", j.Iterations); got != want {
+		if got := fmt.Sprint(j.Settings.taskFlags["p"], " ", j.Settings.Iterations); got != want {
 			t.Errorf("%s: %s, want %s", args, got, want)
 		}
 		if names := presetNames(j.presets); strings.Count(names, "paper") != 1 {
@@ -99,15 +99,15 @@ func TestPresetNumbers(t *testing.T) {
 		"-preset=madsbo_tuned": "60 20 20"} {
 		j := testkit.Get(Parse(newMean(), strings.Fields(args), io.Discard))
 		p := testkit.Get(j.resolveParameters())
-		got := fmt.Sprint(j.Iterations, j.EvalEvery, j.Patience)
+		got := fmt.Sprint(j.Settings.Iterations, j.Settings.EvalEvery, j.Settings.Patience)
 		switch m := p.method.(type) {
 		case *algo.MADSBO:
-			got = fmt.Sprint(j.Iterations, m.T, m.N)
+			got = fmt.Sprint(j.Settings.Iterations, m.T, m.N)
 		case *algo.Tuned:
-			got = fmt.Sprint(j.Iterations, m.T, m.N)
+			got = fmt.Sprint(j.Settings.Iterations, m.T, m.N)
 		}
-		if got != want || j.Agents != 8 {
-			t.Errorf("%q: %s, want %s; %d agents", args, got, want, j.Agents)
+		if got != want || j.Settings.Agents != 8 {
+			t.Errorf("%q: %s, want %s; %d agents", args, got, want, j.Settings.Agents)
 		}
 	}
 }

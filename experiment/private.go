@@ -19,7 +19,8 @@ import (
 
 // applyPrivacy checks the settings of differential privacy, and turns off everything else that
 // would reveal something of examples.
-func (s *Settings) applyPrivacy(given map[string]bool) error {
+func (s *Settings) applyPrivacy() error {
+	given := s.given
 	if s.Epsilon == 0 {
 		if given["dp-delta"] || given["dp-clip"] {
 			return dsbo.ConfigErrorf("-dp-delta and -dp-clip are for runs with -dp-epsilon")
@@ -162,7 +163,7 @@ func (r *run) leastRows(ctx context.Context, at beginning, p *problem) (int, err
 		}
 		return c.Privacy.LeastRows, nil
 	}
-	counts, err := gatherCounts(ctx, at.team, p.whole.Shards[:r.job.Agents],
+	counts, err := gatherCounts(ctx, at.team, p.whole.Shards[:r.settings.Agents],
 		func(s data.Shard) []float64 { return []float64{float64(s.Train.Len())} })
 	if err != nil {
 		return 0, err
@@ -248,7 +249,7 @@ func (e *ending) finishPrivate() error {
 	e.summary.Verdict = runs.Verdict{Outcome: runs.Unclear, Gains: []runs.Gain{}, Notes: []string{
 		fmt.Sprintf(
 			"Differential privacy %v: what was sent is about as likely with another row in its place. Losses and "+
-				"accuracies have noise too.", *r.job.Privacy),
+				"accuracies have noise too.", *r.settings.Privacy),
 	}, Sentence: fmt.Sprintf(
 		"Tuned %s with noise on all that a site sends: they are not compared with one penalty for all, which would "+
 			"cost more of the budget.", wording.Count(len(best.X), "hyperparameter"))}

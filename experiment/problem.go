@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -26,7 +27,12 @@ import (
 func (r *run) fingerprint(ctx context.Context, agent int) ([]byte, error) {
 	if r.job.Task.Fingerprint != nil {
 		files, err := r.job.Task.Fingerprint(r.agentsFor(nil, agent))
-		digest := sha256.Sum256(fmt.Appendf(files, " seed %d, %v", r.job.Seed, r.job.ownFlags)) // sorted by name
+		own := maps.Clone(r.settings.shapingFlags)
+		maps.DeleteFunc(own, func(name, _ string) bool {
+			_, is := r.settings.defaults["flags."+name]
+			return is
+		})
+		digest := sha256.Sum256(fmt.Appendf(files, " seed %d, %v", r.settings.Seed, own)) // sorted by name
 		return digest[:], err
 	}
 	l, err := r.load(ctx, beginning{}, []int{agent})
@@ -43,8 +49,8 @@ func (r *run) fingerprint(ctx context.Context, agent int) ([]byte, error) {
 // agentsFor returns the agents to load in this process, with their Collective. An agent admitted
 // with number i has its shard among i+1 agents.
 func (r *run) agentsFor(together network.Collective, local ...int) Agents {
-	return Agents{N: max(r.job.Agents, slices.Max(local)+1), Start: r.job.Agents, Local: local, Seed: r.job.Seed,
-		Numbers: r.job.Numbers, Own: r.layout.ownsFiles(), Private: r.job.Privacy != nil,
+	return Agents{N: max(r.settings.Agents, slices.Max(local)+1), Start: r.settings.Agents, Local: local, Seed: r.settings.Seed,
+		Numbers: r.settings.Numbers, Own: r.layout.ownsFiles(), Private: r.settings.Privacy != nil,
 		Collective: together, Need: r.job.Site, Log: r.view.Log}
 }
 
@@ -52,7 +58,7 @@ func (r *run) agentsFor(together network.Collective, local ...int) Agents {
 // process of its own. Errors that another choice of flags avoids match dsbo.ErrConfig.
 func (j *Job) CheckData(n int, seed uint64) error {
 	all := Agents{N: n, Start: n, Local: membership.First(n).Members, Seed: seed, Own: true,
-		Private: j.Epsilon != 0, Collective: unmet}
+		Private: j.Settings.Epsilon != 0, Collective: unmet}
 	if j.Task.Fingerprint != nil {
 		_, err := j.Task.Fingerprint(all)
 		return err
@@ -67,24 +73,21 @@ const commonVectorBound = 1 << 16
 
 // longestVector returns a bound on the numbers of each vector that the run exchanges, where the
 // model is loaded; 0: it is not.
-func (r *run) longestVector() (int, error) {
+func (r *run) longestVector() int {
 	if r.loaded == nil {
-		return 0, nil
+		return 0
 	}
-	m, err := algo.New(r.job.Algorithm)
-	if err != nil {
-		return 0, err
-	}
-	return max(commonVectorBound, network.MostWords(algo.TraitsOf(m).LongestVector(r.loaded.model.Dims()))), nil
+	longest := algo.TraitsOf(r.params.method).LongestVector(r.loaded.model.Dims())
+	return max(commonVectorBound, network.MostWords(longest))
 }
 
 // localAgents returns the agents in this process.
 func (r *run) localAgents(at beginning) []int {
 	if at.team == nil {
-		return membership.First(r.job.Agents).Members
+		return membership.First(r.settings.Agents).Members
 	}
 	var all []int
-	e := at.changes.Last(r.job.Agents)
+	e := at.changes.Last(r.settings.Agents)
 	for _, position := range at.team.Local() {
 		all = append(all, e.Members[position])
 	}
@@ -116,7 +119,7 @@ func (r *run) load(ctx context.Context, at beginning, local []int) (*loaded, err
 	}
 	if n := len(l.data.Shards); n != agents.N {
 		return nil, dsbo.ConfigErrorf("-agents must be %d, for which %s has data; it is %d", n,
-			r.job.Task.Name, r.job.Agents)
+			r.settings.Task, r.settings.Agents)
 	}
 	l.test, r.loaded = l.data.Test, l
 	err = r.admit(at.changes, l)
@@ -124,22 +127,13 @@ func (r *run) load(ctx context.Context, at beginning, local []int) (*loaded, err
 	return l, err
 }
 
-// checkMethod reports that a method is not made for a model.
-func (j *Job) checkMethod(model models.Model) error {
-	m, err := algo.New(j.Algorithm)
-	if err == nil && algo.TraitsOf(m).Compositional && !models.IsCompositional(model) {
-		err = dsbo.Errorf(dsbo.ErrCapability, "%s is for compositional problems alone; that of %s is none",
-			j.Algorithm, j.Task.Name)
-	}
-	return err
-}
-
 // pose makes the problem of the loaded data, and checks the settings against it.
 func (r *run) pose(ctx context.Context, at beginning, l *loaded) (p problem, err error) {
-	if err := r.job.checkMethod(l.model); err != nil {
-		return p, err
+	if s := r.settings; algo.TraitsOf(r.params.method).Compositional && !models.IsCompositional(l.model) {
+		return p, dsbo.Errorf(dsbo.ErrCapability, "%s is for compositional problems alone; that of %s is none",
+			s.Algorithm, s.Task)
 	}
-	r.job.chooseIterations()
+	r.chooseIterations()
 	if err := r.chooseHoldout(ctx, at, l); err != nil {
 		return p, err
 	}
@@ -148,13 +142,13 @@ func (r *run) pose(ctx context.Context, at beginning, l *loaded) (p problem, err
 
 // makeProblem makes the problem of a model on the data that are loaded.
 func (r *run) makeProblem(at beginning, l *loaded, model models.Model) (p problem, err error) {
-	s := r.job.Settings
+	s := r.settings
 	p = problem{model: model, whole: l.data, local: l.local, setup: l.setup,
 		config: models.Config{Seed: s.Seed, Batch: s.Batch, Float32: s.DType == "float32",
 			Gorgonia: s.Engine == "gorgonia"}}
 	if len(at.changes) > 0 {
-		if p.epoch = membership.First(r.job.Agents); at.team != nil {
-			p.epoch = at.changes.Last(r.job.Agents)
+		if p.epoch = membership.First(r.settings.Agents); at.team != nil {
+			p.epoch = at.changes.Last(r.settings.Agents)
 		}
 	}
 	if p.data, err = data.HoldOut(l.data, s.Holdout, s.Seed); err != nil {
@@ -176,7 +170,7 @@ func (r *run) makeProblem(at beginning, l *loaded, model models.Model) (p proble
 		return p, err
 	}
 	p.Team, p.Sent = at.team, new(dsbo.Traffic)
-	if err := r.job.setStart(&p); err != nil {
+	if err := r.setStart(&p); err != nil {
 		return p, err
 	}
 	p.penalties = hasPenalties(p.Oracles[l.local[0]])
@@ -187,8 +181,8 @@ func (r *run) makeProblem(at beginning, l *loaded, model models.Model) (p proble
 		rows, cols := matrix.Shape()
 		p.shapeY = []int{rows, cols}
 	}
-	p.settings, p.line = r.job.taskFlags,
-		fmt.Sprintf("%s, p = %d, q = %d, %s", r.job.Task.Name, nx, ny, wording.Count(s.Agents, "agent"))
+	p.settings, p.line = s.taskFlags,
+		fmt.Sprintf("%s, p = %d, q = %d, %s", s.Task, nx, ny, wording.Count(s.Agents, "agent"))
 	if r.job.Task.Describe != nil {
 		described.Test = l.test
 		p.settings, p.line = r.job.Task.Describe(described, model)
@@ -203,7 +197,7 @@ func (r *run) makeOracles(p *problem) (err error) {
 		return err
 	}
 	p.W = r.graph.W
-	if p.Average, err = r.job.averaging(); err != nil {
+	if p.Average, err = r.settings.averaging(); err != nil {
 		return err
 	}
 	rows := math.MaxInt // fewest training or validation examples of an agent in this process
@@ -211,15 +205,15 @@ func (r *run) makeOracles(p *problem) (err error) {
 		rows = min(rows, p.data.Shards[i].Train.Len(), p.data.Shards[i].Val.Len())
 	}
 	switch {
-	case r.job.Batch <= rows:
-	case r.job.givenFlags["batch"]:
+	case r.settings.Batch <= rows:
+	case r.settings.given["batch"]:
 		return dsbo.ConfigErrorf(
-			"-batch must be at most %d, the number of examples of an agent, or 0 for all; it is %d", rows, r.job.Batch)
+			"-batch must be at most %d, the number of examples of an agent, or 0 for all; it is %d", rows, r.settings.Batch)
 	default: // a draw has at most all examples
 		r.view.Log("an agent has %d examples, fewer than the %d of a draw of -preset %s: it takes all",
-			rows, r.job.Batch, r.job.Preset)
+			rows, r.settings.Batch, r.settings.Preset)
 	}
-	p.Matrix, err = r.job.chooseMatrix(p)
+	p.Matrix, err = r.settings.chooseMatrix(p)
 	return err
 }
 
@@ -270,11 +264,11 @@ func meaningOf(m models.Model, penalties bool) runs.Meaning {
 }
 
 // setStart sets a problem's start, if the task or else the model gives one.
-func (j *Job) setStart(p *problem) error {
+func (r *run) setStart(p *problem) error {
 	var y []float64
 	length, _ := p.model.Dims()
-	if j.Task.Start != nil {
-		p.startX, y = j.Task.Start()
+	if r.job.Task.Start != nil {
+		p.startX, y = r.job.Task.Start()
 	}
 	if st, ok := p.model.(models.XStarter); ok && p.startX == nil {
 		p.startX = make([]float64, length)
@@ -283,7 +277,7 @@ func (j *Job) setStart(p *problem) error {
 	switch x := p.startX; {
 	case x != nil && len(x) != length:
 		return dsbo.ShapeErrorf("the start of x must have p = %d numbers; it has %d", length, len(x))
-	case x != nil && j.givenFlags["x0"]:
+	case x != nil && r.settings.given["x0"]:
 		return dsbo.ConfigErrorf("-x0 must not be given where x has a start of its own")
 	}
 	if y != nil {
@@ -311,24 +305,12 @@ func hasPenalties(o dsbo.Oracle) bool {
 	return of.Penalty(high, x) == nil && slices.Compare(low, high) < 0
 }
 
-// defaultFlags returns the values of the task's flags that are the program's defaults, by their
-// paths in checkpointSettings.
-func (j *Job) defaultFlags() map[string]string {
-	defaults := map[string]string{}
-	for name, value := range j.shapingFlags {
-		if _, own := j.ownFlags[name]; !own {
-			defaults["flags."+name], defaults["task."+name] = value, value
-		}
-	}
-	return defaults
-}
-
 // checkpointSettings returns the settings that a checkpoint of a problem belongs to.
-func (j *Job) checkpointSettings(p *problem) map[string]any {
-	settings := map[string]any{"task": p.settings, "seed": j.Seed, "batch": j.Batch, "dtype": j.DType,
-		"holdout": j.Holdout, "flags": j.shapingFlags}
+func (s *Settings) checkpointSettings(p *problem) map[string]any {
+	settings := map[string]any{"task": p.settings, "seed": s.Seed, "batch": s.Batch, "dtype": s.DType,
+		"holdout": s.Holdout, "flags": s.shapingFlags}
 	if p.config.Gorgonia { // older checkpoints have no engine
-		settings["engine"] = j.Engine
+		settings["engine"] = s.Engine
 	}
 	return settings
 }

@@ -48,7 +48,7 @@ func (l *ranks) join(ctx context.Context, r *run) (at beginning, err error) {
 		return at, dsbo.ConfigErrorf("-agents must be at least %d, the number of processes; it is %d",
 			l.world.Size(), n)
 	}
-	l.agents = r.job.Agents
+	l.agents = r.settings.Agents
 	if l.team, err = l.open(ctx, r.graph); err != nil {
 		return at, err
 	}
@@ -63,7 +63,7 @@ func (l *ranks) join(ctx context.Context, r *run) (at beginning, err error) {
 			return at, err
 		}
 	}
-	if err := l.exchangeGreetings(ctx, r); err != nil || !r.job.Resume {
+	if err := l.exchangeGreetings(ctx, r); err != nil || !r.settings.Resume {
 		return at, err
 	}
 	at.point, err = l.chooseCheckpoint(ctx, r)
@@ -82,7 +82,7 @@ type greeting struct {
 // exchangeGreetings takes over the run folder of agent 0's process, and refuses a process with
 // another task, other flags or another program.
 func (l *ranks) exchangeGreetings(ctx context.Context, r *run) error {
-	own := greeting{r.job.Task.Name, r.job.Flags, network.ThisProgram(), r.folder}
+	own := greeting{r.job.Task.Name, r.settings.Flags, network.ThisProgram(), r.folder}
 	all, err := gatherJSON(ctx, l.team, l.agents, own)
 	if err != nil {
 		return err

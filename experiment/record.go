@@ -73,8 +73,8 @@ func (e *ending) summarize(state runs.State, err error) runs.Summary {
 	if err != nil {
 		s.Error = cli.OneLine(err)
 	}
-	s.Privacy = r.job.Privacy
-	s.Algorithm, s.Preset, s.Iterations = r.job.Algorithm, r.job.Preset, of.Iterations
+	s.Privacy = r.settings.Privacy
+	s.Algorithm, s.Preset, s.Iterations = r.settings.Algorithm, r.settings.Preset, of.Iterations
 	s.PhiStart = of.Start.Phi
 	last := of.Last()
 	s.PhiEnd, s.GradNorm = last.Phi, last.GradNorm

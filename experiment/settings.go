@@ -4,6 +4,7 @@ import (
 	"cmp"
 	_ "embed"
 	"errors"
+	"flag"
 	"fmt"
 	"maps"
 	"math"
@@ -15,55 +16,55 @@ import (
 	"dsbo/internal/cli"
 	"dsbo/network"
 	"dsbo/runs"
+	"dsbo/train"
 )
 
 //go:embed settings.txt
 var usages string
 
-// addFlags adds the flags of the settings, whose usages and groups are in settings.txt.
+// newSettings returns the defaults of flags.
+func newSettings() *Settings {
+	return &Settings{
+		Config: runs.Config{Format: runs.Format, Build: runs.ThisBuild(), Preset: tunedPreset().Name, Agents: 8,
+			Graph: "ring", W: 0.5, Mix: network.Plain{}.String(), Transport: transports[0].name,
+			DType: "float32", Seed: 1, Evaluate: train.EvaluateExact},
+		Engine: "ad", Memory: 4, Delta: 1e-5, Norm: 1, Rivals: true, Report: true,
+		Set: assignments{}, taskFlags: map[string]any{}, shapingFlags: map[string]string{}, defaults: map[string]string{},
+	}
+}
+
+// addFlags adds the flags of the settings, whose usages and groups are in settings.txt. A setting's
+// value is its flag's default.
 func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
-	s.addMethodFlags(f, presets)
-	s.addComputationFlags(f)
-	s.addOutputFlags(f)
-	f.Explain(strings.NewReplacer("{presets}", presetNames(presets), "{methods}", strings.Join(algo.Names(), ", "),
-		"{graphs}", strings.Join(network.Names(), ", "), "{transports}", transportHelp(), "{private}",
-		privatePreset().Name, "{results}", runs.Results).Replace(usages))
-}
-
-func (s *Settings) addMethodFlags(f *cli.Flags, presets []Preset) {
-	s.Set = assignments{}
-	f.StringVar(&s.Preset, "preset", presets[0].Name, "")
-	f.StringVar(&s.Algorithm, "algorithm", "", "")
-	f.IntVar(&s.Iterations, "K", 0, "")
-	f.IntVar(&s.T, "T", 0, "")
-	f.IntVar(&s.N, "N", 0, "")
-	f.StringVar((*string)(&s.Alpha), "alpha", "", "")
-	f.StringVar((*string)(&s.Beta), "beta", "", "")
-	f.StringVar((*string)(&s.Gamma), "gamma", "", "")
-	f.Float64Var(&s.X0, "x0", 0, "")
-	f.BoolVar(&s.X0Best, "best-start", false, "")
-	f.Var(s.Set, "set", "")
-	s.Agents = 8
-	f.Var(agentsFlag{s}, "agents", "")
-	f.StringVar(&s.Graph, "graph", "ring", "")
-	f.Float64Var(&s.W, "w", 0.5, "")
-	f.Float64Var(&s.Prob, "prob", 0, "")
-	f.StringVar(&s.Mix, "mix", network.Plain{}.String(), "")
-	f.StringVar(&s.Wire, "wire", "", "")
-	f.StringVar(&s.Transport, "transport", transports[0].name, "")
-	f.StringVar(&s.Membership, "membership", "", "")
-}
-
-func (s *Settings) addComputationFlags(f *cli.Flags) {
-	f.IntVar(&s.Batch, "batch", 0, "")
-	f.StringVar(&s.DType, "dtype", "float32", "")
-	f.StringVar(&s.Engine, "engine", "ad", "")
-	f.TextVar(&s.Matrix, "curvature", dsbo.Hessian, "")
-	f.Uint64Var(&s.Seed, "seed", 1, "")
-	f.Float64Var(&s.Memory, "memory", 4, "")
-	f.Var(holdoutFlag{s}, "holdout", "")
-	f.StringVar(&s.Evaluate, "evaluate", "exact", "")
-	f.BoolVar(&s.ShowData, "check", false, "")
+	for name, setting := range map[string]any{
+		"preset": &s.Preset, "algorithm": &s.Algorithm, "K": &s.Iterations, "T": &s.T, "N": &s.N,
+		"alpha": (*string)(&s.Alpha), "beta": (*string)(&s.Beta), "gamma": (*string)(&s.Gamma),
+		"x0": &s.X0, "best-start": &s.X0Best, "set": s.Set,
+		"agents": agentsFlag{s}, "graph": &s.Graph, "w": &s.W, "prob": &s.Prob, "mix": &s.Mix,
+		"wire": &s.Wire, "transport": &s.Transport, "membership": &s.Membership,
+		"batch": &s.Batch, "dtype": &s.DType, "engine": &s.Engine, "seed": &s.Seed, "memory": &s.Memory,
+		"holdout": holdoutFlag{s}, "evaluate": &s.Evaluate, "check": &s.ShowData,
+		"dp-epsilon": &s.Epsilon, "dp-delta": &s.Delta, "dp-clip": &s.Norm, "explain-privacy": &s.ExplainPrivacy,
+		"out": &s.Out, "patience": &s.Patience, "eval-every": &s.EvalEvery, "checkpoint-every": &s.CheckpointEvery,
+		"resume": &s.Resume, "force": &s.Force, "keep-checkpoints": &s.KeepCheckpoints, "rivals": &s.Rivals,
+		"report": &s.Report, "quiet": &s.Quiet, "v": &s.Verbose, "attached": &s.Attached,
+	} {
+		switch at := setting.(type) {
+		case *string:
+			f.StringVar(at, name, *at, "")
+		case *int:
+			f.IntVar(at, name, *at, "")
+		case *uint64:
+			f.Uint64Var(at, name, *at, "")
+		case *float64:
+			f.Float64Var(at, name, *at, "")
+		case *bool:
+			f.BoolVar(at, name, *at, "")
+		case flag.Value:
+			f.Var(at, name, "")
+		}
+	}
+	f.TextVar(&s.Matrix, "curvature", s.Matrix, "")
 	f.BoolFunc("explain-model", "", func(text string) error {
 		s.ExplainModel = map[string]string{"true": "text", "text": "text", "dot": "dot"}[text]
 		if s.ExplainModel == "" && text != "false" {
@@ -71,63 +72,43 @@ func (s *Settings) addComputationFlags(f *cli.Flags) {
 		}
 		return nil
 	})
-	f.Float64Var(&s.Epsilon, "dp-epsilon", 0, "")
-	f.Float64Var(&s.Delta, "dp-delta", 1e-5, "")
-	f.Float64Var(&s.Norm, "dp-clip", 1, "")
-	f.BoolVar(&s.ExplainPrivacy, "explain-privacy", false, "")
+	f.Explain(strings.NewReplacer("{presets}", presetNames(presets), "{methods}", strings.Join(algo.Names(), ", "),
+		"{graphs}", strings.Join(network.Names(), ", "), "{transports}", transportHelp(), "{private}",
+		privatePreset().Name, "{results}", runs.Results).Replace(usages))
 }
 
-func (s *Settings) addOutputFlags(f *cli.Flags) {
-	f.StringVar(&s.Out, "out", "", "")
-	f.IntVar(&s.Patience, "patience", 0, "")
-	f.IntVar(&s.EvalEvery, "eval-every", 0, "")
-	f.IntVar(&s.CheckpointEvery, "checkpoint-every", 0, "")
-	f.BoolVar(&s.Resume, "resume", false, "")
-	f.BoolVar(&s.Force, "force", false, "")
-	f.BoolVar(&s.KeepCheckpoints, "keep-checkpoints", false, "")
-	f.BoolVar(&s.Rivals, "rivals", true, "")
-	f.BoolVar(&s.Report, "report", true, "")
-	f.BoolVar(&s.Quiet, "quiet", false, "")
-	f.BoolVar(&s.Verbose, "v", false, "")
-	f.BoolVar(&s.Attached, "attached", false, "")
-}
-
-// resolve fills in the preset for all flags that were not given, makes the graph, and reports the
-// first setting that cannot work whatever the data.
-func (j *Job) resolve() (parameters, *network.Graph, error) {
+// resolve fills in the preset for all flags that were not given, makes the graph where there is none
+// yet, gives it the mixing of -mix, and reports the first setting that cannot work whatever the data.
+func (j *Job) resolve(g *network.Graph) (parameters, *network.Graph, error) {
 	p, err := j.resolveParameters()
+	if err == nil && g == nil {
+		g, err = j.Settings.network()
+	}
 	if err != nil {
 		return p, nil, err
 	}
-	g, err := j.Settings.network(j.givenFlags)
-	if err == nil {
-		g.W, err = j.Settings.mixing(p.method, g.W)
-	}
-	return p, g, err
+	w, err := j.Settings.mixing(p.method, g.W)
+	return p, &network.Graph{Name: g.Name, W: w}, err
 }
 
 // resolveParameters is resolve without the graph.
-func (j *Job) resolveParameters() (parameters, error) {
-	s, given := j.Settings, j.givenFlags
+func (j *Job) resolveParameters() (p parameters, err error) {
+	s := j.Settings
 	preset, err := j.preset()
 	if err != nil {
-		return parameters{}, err
+		return p, err
 	}
-	preset.fill(s, given)
-	if err := s.applyPrivacy(given); err != nil {
-		return parameters{}, err
+	preset.fill(s)
+	if err := s.applyPrivacy(); err != nil {
+		return p, err
 	}
-	p, err := presetParameters(preset.Method, s.Algorithm)
-	if err == nil {
-		err = s.setParameters(&p, given)
-	}
-	if err == nil {
+	if p, err = s.parameters(preset.Method); err == nil {
 		err = s.validate(p.method)
 	}
 	if err != nil {
 		return p, err
 	}
-	if j.Task.Agents != nil && !given["agents"] {
+	if j.Task.Agents != nil && !s.given["agents"] {
 		var n int
 		n, err = j.Task.Agents()
 		s.Agents = cmp.Or(n, s.Agents)
@@ -140,14 +121,14 @@ func (j *Job) resolveParameters() (parameters, error) {
 // agent a preset made for such a method, the first of the task's own.
 func (j *Job) preset() (Preset, error) {
 	s := j.Settings
-	switch open := !j.givenFlags["preset"] && !j.givenFlags["algorithm"]; {
+	switch open := !s.given["preset"] && !s.given["algorithm"]; {
 	case open && s.Epsilon != 0:
 		s.Preset = privatePreset().Name
 	case open && j.Task.Preset != nil:
 		s.Preset = cmp.Or(j.Task.Preset(), s.Preset)
 	}
 	i := slices.IndexFunc(j.presets, func(p Preset) bool { return p.Name == s.Preset })
-	if j.givenFlags["algorithm"] && !j.givenFlags["preset"] {
+	if s.given["algorithm"] && !s.given["preset"] {
 		i = slices.IndexFunc(j.presets, func(p Preset) bool { return algo.NameOf(p.Method) == s.Algorithm })
 		if m, err := algo.New(s.Algorithm); i < 0 && err == nil && algo.TraitsOf(m).OneAgent {
 			i = slices.IndexFunc(j.presets, func(p Preset) bool { return algo.TraitsOf(p.Method).OneAgent })
@@ -162,50 +143,6 @@ func (j *Job) preset() (Preset, error) {
 			presetNames(j.presets), s.Preset)
 	}
 	return j.presets[i], nil
-}
-
-// setParameters sets the parameters for which flags were given.
-func (s *Settings) setParameters(p *parameters, given map[string]bool) error {
-	for _, v := range []struct {
-		flag  string
-		value int
-	}{{"T", s.T}, {"N", s.N}} {
-		if given[v.flag] {
-			if v.value < 1 {
-				return dsbo.ConfigErrorf("-%s must be at least 1; it is %d", v.flag, v.value)
-			}
-			p.set(v.flag, v.value)
-		}
-	}
-	for _, v := range []struct {
-		flag string
-		step algo.Schedule
-	}{{"alpha", s.Alpha}, {"beta", s.Beta}, {"gamma", s.Gamma}} {
-		if given[v.flag] {
-			if err := checkStep(v.flag, v.step, s.Iterations); err != nil {
-				return err
-			}
-			p.set(v.flag, v.step)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.Set)) {
-		if err := algo.Decode(p.method, fmt.Appendf(nil, "{%q:%s}", name, s.Set[name])); err != nil {
-			return fmt.Errorf("-set %s=%s: %w", name, s.Set[name], err)
-		}
-	}
-	return nil
-}
-
-// checkStep returns an error if a flag's value is no schedule. Steps of y and z may follow the
-// curvature; these are checked with the method.
-func checkStep(flag string, step algo.Schedule, K int) error {
-	if flag != "alpha" && step.OfCurvature() {
-		return nil
-	}
-	if _, err := step.For(K); err != nil {
-		return fmt.Errorf("-%s: %w", flag, err)
-	}
-	return nil
 }
 
 // validate reports the first setting that cannot work whatever the data.
@@ -263,12 +200,12 @@ func (s *Settings) ExchangeWire() network.Wire {
 }
 
 // network makes the graph. The number of agents may come from a graph file.
-func (s *Settings) network(given map[string]bool) (*network.Graph, error) {
+func (s *Settings) network() (*network.Graph, error) {
 	n, file := s.Agents, strings.HasSuffix(s.Graph, ".json")
-	if file && !given["agents"] {
+	if file && !s.given["agents"] {
 		n = 0
 	}
-	if s.Graph != "ring" && !given["w"] {
+	if s.Graph != "ring" && !s.given["w"] {
 		s.W = 0
 	}
 	g, err := network.New(s.Graph, n, network.Options{W: s.W, Prob: s.Prob, Seed: s.Seed})
@@ -285,19 +222,19 @@ func (j *Job) choosePreset(f *cli.Flags) error {
 	if err := j.chooseModel(f); err != nil {
 		return err
 	}
-	j.givenFlags = f.Given()
+	j.Settings.given = f.Given()
 	p, err := j.preset()
 	if err != nil {
 		return nil // resolveParameters refuses it
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Flags)) {
-		if !j.givenFlags[name] {
+		if !j.Settings.given[name] {
 			if err := f.Set(name, p.Flags[name]); err != nil {
 				return err
 			}
 		}
 	}
-	j.givenFlags = f.Given()
+	j.Settings.given = f.Given()
 	return nil
 }
 
@@ -305,7 +242,7 @@ func (j *Job) choosePreset(f *cli.Flags) error {
 // other models.
 func (j *Job) chooseModel(f *cli.Flags) error {
 	given := f.Given()
-	i := slices.IndexFunc(j.presets, func(p Preset) bool { return p.Name == j.Preset })
+	i := slices.IndexFunc(j.presets, func(p Preset) bool { return p.Name == j.Settings.Preset })
 	if !given["preset"] || i < 0 || j.presets[i].Models == nil { // a name that is unknown is refused later
 		return nil
 	}
@@ -314,7 +251,7 @@ func (j *Job) chooseModel(f *cli.Flags) error {
 		return f.Set("model", fits[0])
 	}
 	if model := f.Lookup("model").Value.String(); !slices.Contains(fits, model) {
-		return dsbo.ConfigErrorf("-preset %s is made for -model %s; it is %s", j.Preset,
+		return dsbo.ConfigErrorf("-preset %s is made for -model %s; it is %s", j.Settings.Preset,
 			strings.Join(fits, " or "), model)
 	}
 	return nil

@@ -45,6 +45,15 @@ func parseTiny(t *testing.T, args string) *Job {
 	return testkit.Get(Parse(newTiny(), strings.Fields(args), io.Discard))
 }
 
+// ofJob returns a run of a job, whose settings may be left out.
+func ofJob(j *Job, r run) *run {
+	if j.Settings == nil {
+		j.Settings = new(Settings)
+	}
+	r.job, r.settings = j, j.Settings
+	return &r
+}
+
 // runIn runs a command line of a task in a folder, without a page.
 func runIn(t *testing.T, task Task, folder, args string) error {
 	return Run(t.Context(), task, append(strings.Fields(args), "-report=false", "-quiet", "-out="+folder), io.Discard,
@@ -75,7 +84,7 @@ func TestPresetsFillIn(t *testing.T) {
 		{"-preset=slow -K=7 -batch=0 -x0=-1 -algorithm=dsoba -dtype=float32", "dsoba", 7, 0, -1, "float32"},
 	} {
 		j := parseTiny(t, tt.args)
-		if _, _, err := j.resolve(); err != nil {
+		if _, _, err := j.resolve(nil); err != nil {
 			t.Fatal(err)
 		}
 		if s := j.Settings; s.Algorithm != tt.algorithm || s.Iterations != tt.K || s.Batch != tt.batch ||
@@ -96,7 +105,7 @@ func TestParametersFollowCurvature(t *testing.T) {
 		{"-preset=fast -set=beta=auto -gamma=auto", "0.25", "0.1"}, // half and four fifths of the bounds
 	} {
 		j := parseTiny(t, tt.args)
-		p, _ := testkit.Get2(j.resolve())
+		p, _ := testkit.Get2(j.resolve(nil))
 		testkit.Get(algo.Bind(p.method, algo.Curvature{L: 4, Z: 0.125, Y: 0.5}))
 		if m := p.method.(*algo.MADSBO); m.Beta != tt.beta || m.Gamma != tt.gamma || m.T != 2 {
 			t.Errorf("%q: beta %s, gamma %s, T %d", tt.args, m.Beta, m.Gamma, m.T)
@@ -262,14 +271,14 @@ func TestChooseHoldout(t *testing.T) {
 		"goes on":           {[2]int{2000, 10}, [2]int{20, 3980}, false, beginning{point: &train.Point{}}, 0.3},
 		"given":             {[2]int{2000, 10}, [2]int{20, 3980}, true, beginning{point: &train.Point{}}, 0.7},
 	} {
-		r := &run{job: &Job{Settings: new(Settings)}, folder: folder}
-		r.job.Agents, r.job.Holdout, r.job.heldOut = 2, 0.7, c.given
+		r := ofJob(new(Job), run{folder: folder})
+		r.settings.Agents, r.settings.Holdout, r.settings.heldOut = 2, 0.7, c.given
 		l := &loaded{model: models.Linear{Features: 1, Outputs: 1}}
 		for i := range c.val {
 			l.data.Shards = append(l.data.Shards, data.Shard{Train: of(c.train[i]), Val: of(c.val[i])})
 		}
-		if err := r.chooseHoldout(t.Context(), c.at, l); err != nil || r.job.Holdout != c.want {
-			t.Errorf("%s: %g is held out, want %g; error %v", name, r.job.Holdout, c.want, err)
+		if err := r.chooseHoldout(t.Context(), c.at, l); err != nil || r.settings.Holdout != c.want {
+			t.Errorf("%s: %g is held out, want %g; error %v", name, r.settings.Holdout, c.want, err)
 		}
 	}
 }
@@ -308,7 +317,7 @@ func TestWires(t *testing.T) {
 		{"-wire=int8 -algorithm=sparkle", network.Int8, true},
 	} {
 		j := parseTiny(t, tt.args)
-		if _, _, err := j.resolve(); err != nil {
+		if _, _, err := j.resolve(nil); err != nil {
 			t.Fatal(err)
 		}
 		o := testkit.Get(j.Settings.averaging())

@@ -18,7 +18,7 @@ func (r *run) newSetup(ctx context.Context, at beginning) (*setup, error) {
 		s.exchange = unmet
 	default:
 		s.exchange = network.NewGroup(
-			network.GroupConfig{N: r.job.Agents, Team: at.team, W: r.graph.W, Sent: &s.Sent}).Bound(ctx)
+			network.GroupConfig{N: r.settings.Agents, Team: at.team, W: r.graph.W, Sent: &s.Sent}).Bound(ctx)
 	}
 	return s, nil
 }

@@ -158,14 +158,14 @@ func siteOf(name string, row []float64, tuned *candidates.Model) runs.Site {
 }
 
 // exchangedRows returns what comparing the sites sends of each of them to all.
-func (j *Job) exchangedRows(of *problem) []plan.Quantity {
-	sites := j.Task.sites()
+func (r *run) exchangedRows(of *problem) []plan.Quantity {
+	sites := r.job.Task.sites()
 	if !sites.Compare || of.Score == nil {
 		return nil
 	}
 	rows := []plan.Quantity{plan.Row("scores on the site's test rows", siteNumbers)}
-	if n := j.Agents; sites.Exchange && n <= mostCrossed {
-		p, q := j.Task.siteModelDims(of.model)
+	if n := r.settings.Agents; sites.Exchange && n <= mostCrossed {
+		p, q := r.job.Task.siteModelDims(of.model)
 		rows = append(rows, plan.Row("model of the site alone", p+q), plan.Row("scores of such models", 2*n))
 	}
 	return rows

@@ -101,10 +101,10 @@ func TestExchangedRows(t *testing.T) {
 		{Sites{Compare: true, Exchange: true}, 32, score, []float64{8, 6, 64}},
 		{Sites{Compare: true, Exchange: true}, 33, score, []float64{8}},
 	} {
-		j := &Job{Settings: new(Settings), Task: Task{Sites: func() Sites { return c.sites }}}
-		j.Agents = c.agents
+		r := ofJob(&Job{Task: Task{Sites: func() Sites { return c.sites }}}, run{})
+		r.settings.Agents = c.agents
 		var got []float64
-		for _, q := range j.exchangedRows(c.of) {
+		for _, q := range r.exchangedRows(c.of) {
 			got = append(got, q.Length)
 		}
 		if !slices.Equal(got, c.want) {
@@ -121,7 +121,7 @@ func TestOthersAlone(t *testing.T) {
 		s.Test = train.Score{Rows: 10, Losses: m.X[0] + float64(100*i), Right: m.Y[0]}
 		return s, nil
 	}
-	e := &ending{run: &run{job: new(Job)}}
+	e := &ending{run: ofJob(new(Job), run{})}
 	e.problem.model = models.Logistic{Features: 3}
 	nx, ny := e.problem.model.Dims()
 	own := make([]train.Fit, 4)
@@ -193,7 +193,7 @@ func TestSitesNotCompared(t *testing.T) {
 		score           func(int, train.Fit) (train.Scores, error)
 	}{"not asked": {false, found, found, score}, "no constant": {true, none, found, score},
 		"none tuned": {true, found, none, score}, "no scores": {true, found, found, nil}} {
-		e := &ending{run: &run{job: &Job{Task: Task{Sites: func() Sites { return Sites{Compare: c.asked} }}}}}
+		e := &ending{run: ofJob(&Job{Task: Task{Sites: func() Sites { return Sites{Compare: c.asked} }}}, run{})}
 		e.problem.Score = c.score
 		if err := e.compareSites(t.Context(), nil, c.constant, c.tuned); err != nil || e.summary.Sites != nil {
 			t.Errorf("%s: %v, error %v", name, e.summary.Sites, err)

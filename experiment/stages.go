@@ -18,22 +18,16 @@ import (
 
 // A Job is one command line of a task.
 type Job struct {
-	Task      Task   // whose data and model it is
-	*Settings        // by flags
-	Layout    layout // layout of the agents; nil: the one of -transport
-	View      Viewer // nil: a bar and lines on stderr
+	Task     Task // whose data and model it is
+	Settings *Settings
+	Layout   layout // layout of the agents; nil: the one of -transport
+	View     Viewer // nil: a bar and lines on stderr
 	// Site receives the run's needs of the site in this process as they become known, unless nil.
 	Site site.Need
 	Sent *site.Tally // counts what leaves the agent in this process; nil: nothing does
 
-	name         string            // of the command, such as "dsbo mnist"
-	presets      []Preset          // of the task, and the one of all tasks
-	taskFlags    map[string]any    // values of the task's flags, by name
-	givenFlags   map[string]bool   // names of the flags that were given
-	shapingFlags map[string]string // values of the task's flags but files: all of them may move what the run leaves
-	ownFlags     map[string]string // of these, what is not the program's default
-	resumedFlags []string          // flags of the resumed run
-	resumedK     int               // its K, where -K leaves it open; 0: there is none
+	name    string   // of the command, such as "dsbo mnist"
+	presets []Preset // of the task, and the one of all tasks
 }
 
 // A Viewer shows how far a job is. Its methods are called by one goroutine at a time.
@@ -55,8 +49,8 @@ type Note struct {
 	Facts []any  // names and values, one after the other; those that are runs.Number only where they are known
 }
 
-// Settings are the flags of a run, apart from the task's own. Those that config.json states are
-// fields of [runs.Config]; the run adds what it finds to them.
+// Settings are the flags of a run. Those that config.json states are fields of [runs.Config]; the
+// run adds what it finds to them.
 type Settings struct {
 	runs.Config
 	T, N               int           // steps of y and of z
@@ -66,8 +60,8 @@ type Settings struct {
 	Engine             string        // "ad" or "gorgonia"
 	Memory             float64       // GiB
 	Epsilon            float64       // of differential privacy; 0: none
-	heldOut            bool          // -holdout names a share
 	Delta, Norm        float64       // of it: δ, and the bound of rows
+	heldOut            bool          // -holdout names a share
 
 	Out                          string // run folder
 	Resume, Force, Quiet, Report bool   // resume; overwrite; no progress; write the page
@@ -79,12 +73,14 @@ type Settings struct {
 	ExplainPrivacy               bool   // print what the run would send, and do not run
 	ShowData                     bool   // print how tables are read, and do not run
 	ExplainModel                 string // of what the losses are, which is printed in place of a run
-}
 
-// parameters are a method with its parameters, in which steps may follow the curvature.
-type parameters struct {
-	method  algo.Method // before Init and [algo.Bind]
-	unknown []string    // the names of flags that were given for parameters that the method lacks
+	given        map[string]bool   // names of the flags that were given
+	taskFlags    map[string]any    // values of the task's own flags, by name
+	shapingFlags map[string]string // of these but files: all of them may move what the run leaves
+	// those of shapingFlags that are the program's defaults, by their paths in checkpointSettings
+	defaults     map[string]string
+	resumedFlags []string // flags of the resumed run
+	resumedK     int      // its K, where -K leaves it open; 0: there is none
 }
 
 // A layout is all of a job that depends on where its agents are: all in this process, dealt to
@@ -126,20 +122,24 @@ type layout interface {
 // chooseSteps makes a configuration of package train, iterate runs it, and an ending finds the
 // models.
 type run struct {
-	job     *Job           // with the settings
-	layout  layout         // where the agents are
-	graph   *network.Graph // of the roster, as it is at the start
-	params  parameters     // the method's parameters
-	changes membership.Log // of membership, as far as files give it
-	view    Viewer         // the user's view
-	folder  runs.Folder    // of the run
-	mode    runs.Mode      // how the folder is begun
+	job      *Job
+	settings *Settings      // the job's
+	layout   layout         // where the agents are
+	graph    *network.Graph // of the roster, as it is at the start
+	params   parameters     // the method's parameters
+	changes  membership.Log // of membership, as far as files give it
+	view     Viewer         // the user's view
+	folder   runs.Folder    // of the run
+	mode     runs.Mode      // how the folder is begun
 	// keeps other processes out of the folder; nil before it is chosen, and where another process
 	// leads
 	lock       io.Closer
 	folderOpen bool    // whether the folder is made ready
 	loaded     *loaded // the last loaded data; nil: none
 }
+
+// newRun returns a job's run before it has begun.
+func newRun(j *Job, l layout) *run { return &run{job: j, settings: j.Settings, layout: l} }
 
 // A beginning is the state from which an attempt starts.
 type beginning struct {

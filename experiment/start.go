@@ -14,19 +14,19 @@ import (
 )
 
 // startsAtBest reports whether x starts at the best constant.
-func (j *Job) startsAtBest(p *problem) bool {
-	return j.X0Best && !j.givenFlags["x0"] && p.penalties && p.startX == nil
+func (s *Settings) startsAtBest(p *problem) bool {
+	return s.X0Best && !s.given["x0"] && p.penalties && p.startX == nil
 }
 
 // findStart finds the constant of least Φ and its solution y, if -best-start asks for it and x is
 // penalties without a start of its own: another x starts at 0. It is a common result, which a
 // resumed run has, and includes the agents' cost.
 func (r *run) findStart(ctx context.Context, p problem) (problem, error) {
-	if r.job.X0Best && p.guard != nil {
+	if r.settings.X0Best && p.guard != nil {
 		return p, dsbo.ConfigErrorf(
 			"-best-start and -dp-epsilon are mutually exclusive: exact solutions have no bound")
 	}
-	if r.job.X0Best = r.job.startsAtBest(&p); !r.job.X0Best {
+	if r.settings.X0Best = r.settings.startsAtBest(&p); !r.settings.X0Best {
 		return p, nil
 	}
 	if err := r.resumeSetup(&p); err != nil {
@@ -62,8 +62,8 @@ func (r *run) findStart(ctx context.Context, p problem) (problem, error) {
 	if err != nil {
 		return p, err
 	}
-	r.job.X0, p.startY, p.searched = found.Sum[at], found.Sum[at+1:], runs.UnpackUsage(found.Sum)
-	r.view.Log("%s starts at %g, the constant of the least Φ, and y at its solution", p.meaning.Symbol, r.job.X0)
+	r.settings.X0, p.startY, p.searched = found.Sum[at], found.Sum[at+1:], runs.UnpackUsage(found.Sum)
+	r.view.Log("%s starts at %g, the constant of the least Φ, and y at its solution", p.meaning.Symbol, r.settings.X0)
 	return p, nil
 }
 
@@ -80,12 +80,12 @@ func (s *Settings) boxBeside(c train.Config) []float64 {
 
 // widenBox has the box of c's method, if it is a preset's, contain the common start, and returns a
 // note on it.
-func (j *Job) widenBox(c train.Config) (notes []string) {
-	box := j.boxBeside(c)
-	if box == nil || j.Set["clip"] != nil {
+func (s *Settings) widenBox(c train.Config) (notes []string) {
+	box := s.boxBeside(c)
+	if box == nil || s.Set["clip"] != nil {
 		return nil
 	}
-	wide := []float64{min(box[0], j.X0), max(box[1], j.X0)}
+	wide := []float64{min(box[0], s.X0), max(box[1], s.X0)}
 	algo.Set(c.Method, "clip", wide)
 	return []string{fmt.Sprintf("clip is %v in place of %v, so that it contains the start", wide, box)}
 }

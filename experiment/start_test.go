@@ -177,9 +177,9 @@ func TestResumeSetup(t *testing.T) {
 		"an older folder": {"-", []runs.Found{a}, []runs.Found{a, b}, ""},
 		"nothing further": {"", []runs.Found{a}, []runs.Found{a}, "they must be as they were"},
 	} {
-		r := &run{job: &Job{Settings: new(Settings)}, folder: runs.Folder(t.TempDir()), mode: runs.Resume}
+		r := ofJob(new(Job), run{folder: runs.Folder(t.TempDir()), mode: runs.Resume})
 		p := &problem{setup: &setup{Setup: runs.Setup{Found: c.again}}}
-		of := strings.TrimPrefix(cmp.Or(c.of, testkit.Get(r.job.digest(p))), "-")
+		of := strings.TrimPrefix(cmp.Or(c.of, testkit.Get(r.settings.digest(p))), "-")
 		testkit.OK(r.folder.WriteSetup(runs.Setup{Of: of, Found: c.kept}))
 		err := r.resumeSetup(p)
 		if c.want != "" {
@@ -193,7 +193,7 @@ func TestResumeSetup(t *testing.T) {
 
 // TestFreshSetup: a run that begins anew takes nothing from its folder.
 func TestFreshSetup(t *testing.T) {
-	r := &run{job: &Job{Settings: new(Settings)}, folder: runs.Folder(t.TempDir()), mode: runs.Fresh}
+	r := ofJob(new(Job), run{folder: runs.Folder(t.TempDir()), mode: runs.Fresh})
 	testkit.OK(r.folder.WriteSetup(runs.Setup{Of: "other", Found: []runs.Found{{Sum: []float64{1}}}}))
 	p := &problem{setup: new(setup)}
 	if err := r.resumeSetup(p); err != nil || len(p.setup.Found) != 0 || p.setup.Of == "" {
@@ -235,10 +235,10 @@ func TestChooseIterations(t *testing.T) {
 		{true, 4, "tuned", structures, 20}, {false, 4, "tuned", structures, 4}, {false, 1, "tuned", structures, 1},
 		{false, 0, "tuned", structures, 6}, {false, 0, "paper", structures, 20}, {false, 0, "tuned", Task{}, 20},
 	} {
-		j := &Job{Settings: new(Settings), Task: c.task, resumedK: c.resumed, givenFlags: map[string]bool{"K": c.given}}
-		j.Iterations, j.Preset = 20, c.preset
-		if j.chooseIterations(); j.Iterations != c.want {
-			t.Errorf("%+v: K is %d", c, j.Iterations)
+		s := &Settings{resumedK: c.resumed, given: map[string]bool{"K": c.given}}
+		s.Iterations, s.Preset = 20, c.preset
+		if ofJob(&Job{Settings: s, Task: c.task}, run{}).chooseIterations(); s.Iterations != c.want {
+			t.Errorf("%+v: K is %d", c, s.Iterations)
 		}
 	}
 }

@@ -23,20 +23,20 @@ func (r *run) chooseSteps(ctx context.Context, at beginning, p *problem) (c trai
 		return c, nil, err
 	}
 	x, y := make([]float64, np), make([]float64, nq)
-	linalg.Fill(x, r.job.X0)
+	linalg.Fill(x, r.settings.X0)
 	copy(x, p.startX)
 	copy(y, p.Start)
 	m := algo.Clone(r.params.method)
 	if g := p.guard; g != nil {
-		if r.job.Privacy.LeastRows, err = r.leastRows(ctx, at, p); err != nil {
+		if r.settings.Privacy.LeastRows, err = r.leastRows(ctx, at, p); err != nil {
 			return c, nil, err
 		}
-		if err := g.plan(r.job.Settings, m); err != nil {
+		if err := g.plan(r.settings, m); err != nil {
 			return c, nil, err
 		}
 	}
 	c = r.trainConfig(at, p, m, x)
-	warnings = r.job.widenBox(c)
+	warnings = r.settings.widenBox(c)
 	if p.startY != nil { // steps follow the curvature where the model starts, which may be larger
 		c.Problem.Start = p.startY
 	}
@@ -58,7 +58,7 @@ func (r *run) chooseSteps(ctx context.Context, at beginning, p *problem) (c trai
 		l := algo.Curvature{L: c.Start.Curvature}
 		l.Z, l.Y = train.StableBounds(r.graph.W, l.L)
 		if g := p.guard; g != nil {
-			l.Z = min(l.Z, g.stableStep(r.job.Settings, nq))
+			l.Z = min(l.Z, g.stableStep(r.settings, nq))
 		}
 		if c.Following, err = algo.Bind(m, l); err != nil {
 			return c, nil, err
@@ -68,18 +68,18 @@ func (r *run) chooseSteps(ctx context.Context, at beginning, p *problem) (c trai
 	if l := c.Start.Curvature; l > 0 {
 		warnings = append(warnings, train.StepWarnings(c, l, 0)...)
 	}
-	return c, append(warnings, r.job.vainFlags(r.params.unknown, m)...), nil
+	return c, append(warnings, r.settings.vainFlags(r.params.unknown, m)...), nil
 }
 
 // vainFlags returns a warning for each flag that changes nothing for a method: its unknown
 // ones, of parameters that it lacks, and -batch.
-func (j *Job) vainFlags(unknown []string, m algo.Method) (warnings []string) {
+func (s *Settings) vainFlags(unknown []string, m algo.Method) (warnings []string) {
 	for _, flag := range unknown {
-		warnings = append(warnings, fmt.Sprintf("-%s changes nothing: %s has no such parameter", flag, j.Algorithm))
+		warnings = append(warnings, fmt.Sprintf("-%s changes nothing: %s has no such parameter", flag, s.Algorithm))
 	}
-	if draws := algo.TraitsOf(m).FullBatch; draws != "" && j.givenFlags["batch"] && j.Batch > 0 {
+	if draws := algo.TraitsOf(m).FullBatch; draws != "" && s.given["batch"] && s.Batch > 0 {
 		warnings = append(warnings, fmt.Sprintf("-batch %d changes nothing: %s takes all examples (%s)",
-			j.Batch, j.Algorithm, draws))
+			s.Batch, s.Algorithm, draws))
 	}
 	return warnings
 }
@@ -90,34 +90,34 @@ func (r *run) adaptMethod(m algo.Method, p *problem) {
 	if adapt == nil {
 		return
 	}
-	known := r.job.givenFlags["x0"] || r.job.X0Best || p.startX != nil || r.job.Task.crossFit(true) != nil
+	known := r.settings.given["x0"] || r.settings.X0Best || p.startX != nil || r.job.Task.crossFit(true) != nil
 	gaveUp := adapt(algo.Setting{
 		Nonconvex: p.Nonconvex, StartKnown: known, Penalties: p.penalties,
-		Given: func(name string) bool { return r.job.Set[name] != nil },
+		Given: func(name string) bool { return r.settings.Set[name] != nil },
 	})
 	if gaveUp && !known {
 		r.view.Log(
 			"x starts at %g: the problem tells no penalties by which a start could be found (-x0 chooses another)",
-			r.job.X0)
+			r.settings.X0)
 	}
 }
 
 // trainConfig returns the configuration of a method's run on a problem, for package train, whose
 // steps are not chosen yet.
 func (r *run) trainConfig(at beginning, p *problem, m algo.Method, startX []float64) train.Config {
-	s, evaluation := r.job.Settings, r.job.Evaluate
+	s, evaluation := r.settings, r.settings.Evaluate
 	// evaluating all examples costs too much beside iterations on few
-	if p.Nonconvex && s.Batch > 0 && !r.job.givenFlags["evaluate"] {
+	if p.Nonconvex && s.Batch > 0 && !r.settings.given["evaluate"] {
 		evaluation = train.EvaluateOff
 	}
 	return train.Config{
 		Problem: p.Problem, W: r.graph.W, Membership: at.changes, Changing: r.layout.ownsFiles(),
 		Method: m, StartX: startX, K: s.Iterations, CurvatureX: startX,
-		EvalEvery: s.EvalEvery, ExactEach: r.job.givenFlags["eval-every"], Patience: s.Patience,
+		EvalEvery: s.EvalEvery, ExactEach: r.settings.given["eval-every"], Patience: s.Patience,
 		Newest:          !s.Rivals && s.Holdout == 0,
 		CheckpointEvery: s.CheckpointEvery, Dir: string(r.folder),
 		Resume: s.Resume || at.point != nil || r.layout.ownsFiles(), From: at.point,
-		Settings: r.job.checkpointSettings(p), Defaults: r.job.defaultFlags(), Evaluate: evaluation,
+		Settings: s.checkpointSettings(p), Defaults: s.defaults, Evaluate: evaluation,
 		Start: train.Start{Spent: p.searched}, DenseLimit: int64(s.Memory * (1 << 30)),
 	}
 }

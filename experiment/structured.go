@@ -33,7 +33,7 @@ func (t *Task) crossFit(before bool) *CrossFit {
 // has.
 func (r *run) startStructured(ctx context.Context, at beginning, l *loaded, p problem) (problem, error) {
 	c := r.job.Task.crossFit(true)
-	if c == nil || r.job.givenFlags["x0"] {
+	if c == nil || r.settings.given["x0"] {
 		return p, nil
 	}
 	if err := r.resumeSetup(&p); err != nil {
@@ -51,7 +51,7 @@ func (r *run) startStructured(ctx context.Context, at beginning, l *loaded, p pr
 		if err != nil {
 			return of, err
 		}
-		found, err := fit.Structures(ctx, r.job.X0)
+		found, err := fit.Structures(ctx, r.settings.X0)
 		if err != nil {
 			return of, err
 		}
@@ -77,7 +77,7 @@ func (r *run) resumeSetup(p *problem) (err error) {
 	if p.Team != nil {
 		return nil
 	}
-	if s.Of, err = r.job.digest(p); err != nil || r.mode != runs.Resume {
+	if s.Of, err = r.settings.digest(p); err != nil || r.mode != runs.Resume {
 		return err
 	}
 	var before setup
@@ -96,9 +96,9 @@ func (r *run) resumeSetup(p *problem) (err error) {
 }
 
 // digest returns a digest of all agents' data and the settings on which structures depend.
-func (j *Job) digest(p *problem) (string, error) {
-	text, err := json.Marshal(map[string]any{"data": p.Digests, "settings": j.checkpointSettings(p),
-		"average": p.Average, "x0": j.X0, "members": p.epoch.Members})
+func (s *Settings) digest(p *problem) (string, error) {
+	text, err := json.Marshal(map[string]any{"data": p.Digests, "settings": s.checkpointSettings(p),
+		"average": p.Average, "x0": s.X0, "members": p.epoch.Members})
 	return fmt.Sprintf("%x", sha256.Sum256(text)), err
 }
 
@@ -108,13 +108,13 @@ const structuredIterations = 6
 
 // chooseIterations sets K if -K is not given: to the resumed run's, or to the number with which the
 // choice of structures begins.
-func (j *Job) chooseIterations() {
-	switch {
-	case j.givenFlags["K"]:
-	case j.resumedK > 0:
-		j.Iterations = j.resumedK
-	case j.Preset == tunedPreset().Name && j.Task.crossFit(false) != nil:
-		j.Iterations = structuredIterations
+func (r *run) chooseIterations() {
+	switch s := r.settings; {
+	case s.given["K"]:
+	case s.resumedK > 0:
+		s.Iterations = s.resumedK
+	case s.Preset == tunedPreset().Name && r.job.Task.crossFit(false) != nil:
+		s.Iterations = structuredIterations
 	}
 }
 
