@@ -152,23 +152,6 @@ func (c Config) ExactAt(k int) bool {
 	return wire == network.Float64 || c.ExactEach || k == c.EvalEvery || k > 0 && k%quarter == 0 || k == c.K
 }
 
-// withoutPhi returns the reason why records have no Φ; "" if the records of [Config.ExactAt] have
-// it. c must have its defaults.
-func (c Config) withoutPhi() string {
-	switch {
-	case c.Problem.Evaluate == nil:
-		return "the problem has no oracles for evaluation (Problem.Evaluate)"
-	case c.Evaluate == EvaluateOff:
-		return "evaluation is off (Config.Evaluate)"
-	case c.Problem.Nonconvex:
-		return "the model does not say that its lower problem is strongly convex (method Modulus of " +
-			"models.StronglyConvex), so that there may be several solutions"
-	case c.Problem.Average.Wire > network.Float32:
-		return "the wire is narrower than float32"
-	}
-	return ""
-}
-
 // RecordedIterations returns the iterations after which there is a record, ascending, of a run that
 // ends at K. c must have its defaults.
 func (c Config) RecordedIterations() (all []int) {

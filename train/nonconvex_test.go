@@ -59,8 +59,8 @@ func TestNonconvexRun(t *testing.T) {
 		if first, last := whole.Records[0].LeastEigenvalue, whole.Last().LeastEigenvalue; !(first < 0 && last > 0) {
 			t.Errorf("%v: the least eigenvalue is %g at first and %g at last", matrix, first, last)
 		}
-		if phi := whole.Last().Phi; phi.Known() || !strings.Contains(whole.WithoutPhi, "Modulus") {
-			t.Errorf("%v: Φ is %g, because %q; it must be unknown for want of Modulus", matrix, phi, whole.WithoutPhi)
+		if phi := whole.Last().Phi; phi.Known() {
+			t.Errorf("%v: Φ is %g; it must be unknown for want of Modulus", matrix, phi)
 		}
 		c.Dir = t.TempDir()
 		interruptAt(t, c, 3)

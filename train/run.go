@@ -137,7 +137,7 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 func (r *runner) updateResult() {
 	r.result = Result{Method: r.method(), Start: r.Start, Best: r.eval.best(), Exact: r.eval.sharedExact,
 		Epoch: r.epoch, Records: r.records, Iterations: r.done, Seconds: r.seconds, Evaluation: r.eval.sent,
-		MsPerIteration: runs.Number(num.Median(r.times)), WithoutPhi: r.withoutPhi()}
+		MsPerIteration: runs.Number(num.Median(r.times))}
 }
 
 // nextBoundary returns the next iteration before which all agents pause.

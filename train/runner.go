@@ -14,7 +14,6 @@ import (
 type Result struct {
 	Records []runs.Record // all records from iteration 0 on, including those before a
 	// resume
-	WithoutPhi     string           // why Φ of all records is NaN; "": of the records of Config.ExactAt it is known
 	X, Y           []float64        // x̄ and ȳ; of a run over several processes nil before its end, as is Usage
 	Iterations     int              // iterations done
 	Seconds        float64          // wall time in iterations, without evaluations

@@ -31,13 +31,10 @@ func writeAnswer(b *bytes.Buffer, s *runs.Summary, a runs.Assessment, terminal b
 			return err
 		}
 		for k, line := range strings.Split(table.String(), "\n") {
-			begin, end := "", ""
-			if site := k - 2; terminal && site >= 0 && site < len(s.Sites) {
-				if begin = colours[s.Sites[site].ChangeOutcome(len(s.Sites))]; begin != "" {
-					end = "\x1b[0m"
-				}
+			if site := k - 2; site >= 0 && site < len(s.Sites) { // after the head and its rule
+				line = coloured(line, s.Sites[site].ChangeOutcome(len(s.Sites)), terminal)
 			}
-			fmt.Fprintln(b, begin+line+end)
+			fmt.Fprintln(b, line)
 		}
 		paragraph(s.ChangeMeaning())
 	}

@@ -123,13 +123,17 @@ func megabytes(t runs.PhaseTraffic) string {
 // colours are the codes that begin a terminal's colour of an outcome.
 var colours = map[runs.Outcome]string{runs.Better: "\x1b[32m", runs.Worse: "\x1b[31m"}
 
+// coloured returns a text, on a terminal in the colour of an outcome.
+func coloured(text string, of runs.Outcome, terminal bool) string {
+	if c := colours[of]; terminal && c != "" {
+		return c + text + "\x1b[0m"
+	}
+	return text
+}
+
 // writeVerdict writes the sentence, on a terminal in its colour, and the notes.
 func writeVerdict(b *bytes.Buffer, v runs.Verdict, terminal bool) {
-	begin, end := "", ""
-	if c := colours[v.Outcome]; terminal && c != "" {
-		begin, end = c, "\x1b[0m"
-	}
-	fmt.Fprintf(b, "%s%s%s\n", begin, strings.Join(cli.Wrap(v.Sentence, cli.Columns), "\n"), end)
+	fmt.Fprintln(b, coloured(strings.Join(cli.Wrap(v.Sentence, cli.Columns), "\n"), v.Outcome, terminal))
 	for _, n := range v.Notes {
 		fmt.Fprintln(b, strings.Join(cli.Wrap("Note: "+n, cli.Columns), "\n"))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"dsbo/internal/cli"
 	"dsbo/internal/wording"
+	"dsbo/network"
 )
 
 // Observers are who sees an agent's own part of a quantity over gRPC, by its way.
@@ -16,9 +17,9 @@ var Observers = [...]string{"nobody: masked", "each neighbour", "its parent", "a
 // LengthText writes the length of a quantity.
 func (q Quantity) LengthText() string {
 	switch q.Way {
-	case ByText:
+	case network.ByText:
 		return wording.Count(int(q.Length), "byte")
-	case ByMax:
+	case network.ByMax:
 		return wording.Count(int(q.Length), "word")
 	}
 	return fmt.Sprintf("%.0f %v", q.Length, q.Wire)

@@ -92,7 +92,7 @@ func (l listing) addFound(f runs.Found) {
 	for _, text := range f.Texts {
 		longest = max(longest, len(text))
 	}
-	l.add(Quantity{Name: TextsName, Way: ByText, Length: float64(longest), Times: exactly(1),
+	l.add(Quantity{Name: TextsName, Way: network.ByText, Length: float64(longest), Times: exactly(1),
 		Text: f.Texts[0]})
 }
 
@@ -121,11 +121,11 @@ func (l listing) addIterations() error {
 			times[i] = times[i].plus(Range{some[i], all[i]})
 		}
 	}
-	l.add(Quantity{Name: "gradients and Hessian products", Length: float64(l.q), Wire: l.wire, Times: times[0]})
-	l.add(Quantity{Name: "hypergradient", Length: float64(l.p), Wire: l.wire, Times: times[1]})
-	l.add(Quantity{Name: "diagonals of the Hessian", Length: float64(l.q), Wire: l.wire, Times: times[2], With: true})
-	l.add(Quantity{Name: "validation losses, votes", Length: 1, Times: times[3]})
-	l.add(Quantity{Name: "copies of x, y, z, trackers", Way: ByMix, Length: floats.Most / max(1, messages.Most),
+	l.addSum("gradients and Hessian products", l.q, l.wire, times[0])
+	l.addSum("hypergradient", l.p, l.wire, times[1])
+	l.addWith("diagonals of the Hessian", l.q, l.wire, times[2])
+	l.addSum("validation losses, votes", 1, network.Float64, times[3])
+	l.add(Quantity{Name: "copies of x, y, z, trackers", Way: network.ByMix, Length: floats.Most / max(1, messages.Most),
 		Wire: l.wire, Times: messages})
 	return nil
 }
@@ -156,7 +156,7 @@ func (l listing) addRecords() {
 	if l.Privacy != nil {
 		records, exact, spectra, l.HeldOut = l.Privacy.Answers[2], 0, 0, false
 	} else if c.HasSteps() {
-		l.add(Quantity{Name: "largest curvature", Way: ByMax, Length: 1, Times: exactly(1 + len(c.Membership))})
+		l.add(Quantity{Name: "largest curvature", Way: network.ByMax, Length: 1, Times: exactly(1 + len(c.Membership))})
 	}
 	l.addSum("losses and right answers", scoreNumbers, network.Float64, exactly(records))
 	if l.HeldOut { // at records that do not lower that loss
@@ -172,7 +172,7 @@ func (l listing) addRecords() {
 // same.
 func (l listing) addCopies(comparisons Range) {
 	n, fine := comparisons.Most, min(l.wire, network.Float32)
-	l.add(Quantity{Name: "fingerprints of x, y, z, u, best iterate", Way: ByMax, Length: 10, Times: comparisons})
+	l.add(Quantity{Name: "fingerprints of x, y, z, u, best iterate", Way: network.ByMax, Length: 10, Times: comparisons})
 	m := algo.Clone(l.Config.Method)
 	if m.Init(l.p, l.q, 1) != nil || m.Cost(0).Averages > 0 {
 		return // all agents have the same; Init was checked before

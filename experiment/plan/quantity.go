@@ -5,18 +5,6 @@ import (
 	"dsbo/network"
 )
 
-// A Way is how a quantity leaves an agent.
-type Way = network.Way
-
-// The ways of quantities.
-const (
-	BySum  = network.BySum
-	ByMix  = network.ByMix
-	ByMax  = network.ByMax
-	ByText = network.ByText
-	ByRow  = network.ByRow
-)
-
 // Phases of a run, as the table of its traffic calls them.
 const (
 	Loading    = "loading"
@@ -48,7 +36,7 @@ func (r Range) plus(s Range) Range { return Range{r.Least + s.Least, r.Most + s.
 type Quantity struct {
 	Phase  string       // Loading, Iterations, Evaluation or Models
 	Name   string       // for people
-	Way    Way          // how its terms leave an agent
+	Way    network.Way  // how its terms leave an agent
 	Length float64      // numbers, or of a text bytes; by Mix the mean of vectors of several lengths
 	Wire   network.Wire // type of the numbers
 	Times  Range        // how often it is sent
@@ -63,7 +51,7 @@ func Sum(name string, n int, times Range) Quantity {
 
 // Row returns the quantity of n numbers of each agent that all agents see once.
 func Row(name string, n int) Quantity {
-	return Quantity{Name: name, Way: ByRow, Length: float64(n), Times: exactly(1)}
+	return Quantity{Name: name, Way: network.ByRow, Length: float64(n), Times: exactly(1)}
 }
 
 // A Sending is how much all agents together send.
@@ -81,17 +69,17 @@ func (q Quantity) sending(w *network.Matrix, a *network.Averages) Sending {
 	n, length := w.N(), int(q.Length)
 	for i := range n {
 		switch q.Way {
-		case ByMix:
+		case network.ByMix:
 			sends, each := float64(w.Sends(i)), float64(float64(q.Wire.Bytes(many))/many)
 			vector := float64(q.Length * each)
 			most := vector + float64(q.Wire.Bytes(1)) - each
 			bytes = bytes.plus(Range{float64(sends * vector), float64(sends * most)})
 			least.Messages += int64(sends)
-		case ByMax:
+		case network.ByMax:
 			least.Add(a.MaxCost(i, length))
-		case ByText:
+		case network.ByText:
 			least.Add(network.GatherTextsCost(n, length))
-		case ByRow:
+		case network.ByRow:
 			least.Add(network.GatherCost(n, length))
 		default:
 			one, longest := a.Cost(i, length, q.Wire)
@@ -102,7 +90,7 @@ func (q Quantity) sending(w *network.Matrix, a *network.Averages) Sending {
 			most.Add(longest)
 		}
 	}
-	if q.Way != BySum {
+	if q.Way != network.BySum {
 		most = least
 	}
 	bytes = bytes.plus(Range{float64(least.Bytes), float64(most.Bytes)})

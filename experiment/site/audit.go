@@ -1,7 +1,6 @@
 package site
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"crypto/sha256"
@@ -87,26 +86,19 @@ func (a *Audit) Open(path string) error {
 	if err != nil {
 		return err
 	}
-	a.size = 0
-	cut := 0
-	r := bufio.NewReader(f)
-	for {
-		line, err := r.ReadBytes('\n')
-		if err == io.EOF {
-			cut = len(line)
-			break
-		}
-		if err != nil {
-			return errors.Join(err, f.Close())
-		}
-		a.size += int64(len(line))
-		a.place = a.place.after(bytes.TrimSuffix(line, []byte("\n")))
+	data, err := io.ReadAll(f)
+	whole := bytes.LastIndexByte(data, '\n') + 1
+	if err == nil {
+		err = f.Truncate(int64(whole))
 	}
-	if err = f.Truncate(a.size); err != nil {
+	if err != nil {
 		return errors.Join(err, f.Close())
 	}
-	a.file = f
-	if cut > 0 {
+	a.file, a.size = f, int64(whole)
+	for line := range bytes.Lines(data[:whole]) {
+		a.place = a.place.after(bytes.TrimSuffix(line, []byte("\n")))
+	}
+	if cut := len(data) - whole; cut > 0 {
 		err = a.append(fmt.Appendf(nil, `{"event":"a line was cut and is taken out","bytes":%d}`, cut))
 	}
 	for _, object := range a.waiting {

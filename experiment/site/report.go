@@ -59,7 +59,7 @@ func (t *Tally) Make(r Report, g *Guard) Report {
 		if row.Numbers > 0 {
 			s.Numbers = plan.Quantity{Way: row.Way, Length: float64(row.Numbers), Wire: row.Wire}.LengthText()
 		}
-		if row.Way == plan.BySum && !r.Masked {
+		if row.Way == network.BySum && !r.Masked {
 			s.SeenBy = "its neighbours in the tree"
 		}
 		for _, c := range row.To {
@@ -90,7 +90,7 @@ func (r *row) nameIn(listed []plan.Quantity) string {
 	for _, phases := range [][]string{{r.Phase}, plan.Phases} {
 		var names []string
 		for _, q := range listed {
-			alike := r.Way == plan.ByText || int(q.Length) == r.Numbers && q.Wire == r.Wire
+			alike := r.Way == network.ByText || int(q.Length) == r.Numbers && q.Wire == r.Wire
 			if q.Way == r.Way && alike && slices.Contains(phases, q.Phase) && !slices.Contains(names, q.Name) {
 				names = append(names, q.Name)
 			}
@@ -100,7 +100,7 @@ func (r *row) nameIn(listed []plan.Quantity) string {
 		}
 	}
 	if listed == nil { // the run ended while it loaded
-		if r.Way == plan.ByText {
+		if r.Way == network.ByText {
 			return plan.TextsName
 		}
 		return plan.SumsName

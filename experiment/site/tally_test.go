@@ -33,7 +33,7 @@ func TestTallyOfProcesses(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	if masked := third.Make(Report{Masked: true}, new(Guard)); r.Rows[1].SeenBy != "its neighbours in the tree" ||
-		masked.Rows[1].SeenBy != plan.Observers[plan.BySum] {
+		masked.Rows[1].SeenBy != plan.Observers[network.BySum] {
 		t.Errorf("%q see a sum, masked %q", r.Rows[1].SeenBy, masked.Rows[1].SeenBy)
 	}
 	third.Begin(plan.Evaluation)
@@ -82,7 +82,7 @@ func TestNameIn(t *testing.T) {
 		{Phase: plan.Loading, Name: "a", Length: 3}, {Phase: plan.Evaluation, Name: "c", Length: 4},
 		{Phase: plan.Evaluation, Name: "d", Length: 4, Wire: network.Float32},
 		{Phase: plan.Evaluation, Name: "elsewhere", Length: 3},
-		{Phase: plan.Loading, Name: "text", Way: plan.ByText, Length: 9}}
+		{Phase: plan.Loading, Name: "text", Way: network.ByText, Length: 9}}
 	for _, c := range []struct {
 		of   key
 		none bool // nothing is listed
@@ -93,12 +93,12 @@ func TestNameIn(t *testing.T) {
 		{key{Phase: plan.Evaluation, Numbers: 4, Wire: network.Float32}, false, "d"},
 		{key{Phase: plan.Models, Numbers: 3}, false, "a; b; elsewhere"}, // of other phases
 		{key{Phase: plan.Models, Numbers: 5}, false, Unlisted},
-		{key{Phase: plan.Loading, Numbers: 7, Way: plan.ByText}, false, "text"},
-		{key{Phase: plan.Loading, Numbers: 3, Way: plan.ByRow}, false, Unlisted},
+		{key{Phase: plan.Loading, Numbers: 7, Way: network.ByText}, false, "text"},
+		{key{Phase: plan.Loading, Numbers: 3, Way: network.ByRow}, false, Unlisted},
 		{key{Phase: plan.Loading}, false, "counts of rows and of what was computed, times, progress"},
 		{key{Phase: plan.Loading, Numbers: 3, Way: network.ByState}, false, "checkpoint, to sites that enter"},
 		{key{Phase: plan.Loading, Numbers: 3}, true, plan.SumsName},
-		{key{Phase: plan.Loading, Numbers: 3, Way: plan.ByText}, true, plan.TextsName},
+		{key{Phase: plan.Loading, Numbers: 3, Way: network.ByText}, true, plan.TextsName},
 	} {
 		list := listed
 		if c.none {

@@ -91,16 +91,11 @@ func (w *solve) product(dst, v []float64) error {
 		if err := linalg.Product(w.products, w.rough(i), part, w.x, w.Y, v, allExamples); err != nil {
 			return err
 		}
-		w.subtractPenalty(part, v)
+		for i, e := range w.e { // the penalty's part
+			part[i] -= float64(e * v[i])
+		}
 		return nil
 	})
 	w.Products++
 	return err
-}
-
-// subtractPenalty takes the penalty's part off a product.
-func (w *solve) subtractPenalty(part, v []float64) {
-	for i := range part {
-		part[i] -= float64(w.e[i] * v[i])
-	}
 }

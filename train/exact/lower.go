@@ -29,7 +29,7 @@ func (s *Solver) Lower(ctx context.Context, x, y []float64, phiTol float64) (Sol
 		return Solution{}, err
 	}
 	w.tol, w.Gradient, w.Z, w.Phi, w.lowerOnly = phiTol, nil, nil, math.NaN(), true
-	starts := [][2][]float64{w.lastSolution()}
+	starts := [][2][]float64{{s.y}}
 	if !slices.Equal(y, s.y) {
 		starts = append(starts, [2][]float64{y})
 	}
@@ -131,25 +131,19 @@ func gainShare(share float64) float64 { return min(max(share, 1e-3), 0.25) }
 // as far as is known.
 func (w *solve) distanceBound() float64 { return w.sharpness * w.tol / 2 * math.Abs(w.lower) }
 
-// distanceLeft returns the squared distance that corresponds to a residual r, at least left, the
-// estimate by the last products. A residual of 0, or within round-off of a right-hand side of that
-// norm, corresponds to 0, even if nothing is known of the Hessian.
+// distanceLeft returns the squared distance that corresponds to a residual r, in the norm of the
+// Hessian: at least left, the estimate by the last products, and r'M⁻¹r with M the preconditioner of
+// the last Prepare; infinite without pairs. A residual of 0, or within round-off of a right-hand
+// side of that norm, corresponds to 0, even if nothing is known of the Hessian.
 func (w *solve) distanceLeft(left float64, r []float64, norm float64) float64 {
-	if linalg.Norm(r) <= leastResidual*norm {
+	switch {
+	case linalg.Norm(r) <= leastResidual*norm:
 		return 0
-	}
-	return max(left, w.estimate(r))
-}
-
-// estimate returns r'M⁻¹r, about the square of the error whose residual is r, in the norm of the
-// Hessian. M is the preconditioner of the last Prepare. Without pairs there is no estimate, and the
-// result is infinite.
-func (w *solve) estimate(r []float64) float64 {
-	if w.memory.Pairs() == 0 {
-		return math.Inf(1)
+	case w.memory.Pairs() == 0:
+		return max(left, math.Inf(1))
 	}
 	w.memory.Precondition(w.change, r)
-	return linalg.Dot(r, w.change)
+	return max(left, linalg.Dot(r, w.change))
 }
 
 // lineSearch moves Y along −step until the lower loss has fallen, and finds the gradient there. It

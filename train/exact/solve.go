@@ -41,10 +41,14 @@ func (s *Solver) newSolve(ctx context.Context, x, y, z []float64) (*solve, error
 	if err := s.check(x, y, z); err != nil {
 		return nil, fmt.Errorf("exact solver: %w", err)
 	}
+	products := network.Float64
+	if s.Agents.FineWire() != network.Float64 {
+		products = network.Int8 // as the next residual corrects the error
+	}
 	return &solve{Solver: s, ctx: ctx, x: x, tol: cmp.Or(s.PhiTol, 1e-4), sharpness: 1,
 		productLimit: cmp.Or(s.MaxProducts, 2000),
 		localLosses:  make([]float64, len(s.Oracles)),
-		wire:         s.productWire(), Solution: Solution{
+		wire:         products, Solution: Solution{
 			Y: slices.Clone(s.y), Z: make([]float64, s.q), Gradient: make([]float64, s.p), PhiError: math.NaN(),
 		}}, nil
 }
@@ -58,9 +62,6 @@ func (w *solve) runParts(parts ...func() error) error {
 	}
 	return nil
 }
-
-// lastSolution is where the last solve ended.
-func (s *Solver) lastSolution() [2][]float64 { return [2][]float64{s.y, s.z} }
 
 // chooseStart starts at the one of some y and z at which the lower loss is least, and finds the
 // losses there; nil: there is none. With these travels, at the first solve, the gradient that Tol

@@ -134,7 +134,7 @@ func (s *Solver) SolveNear(ctx context.Context, x, y, z []float64) (Solution, er
 		return Solution{}, err
 	}
 	y, z = s.moved(y), s.moved(z)
-	start := func() error { return w.chooseStart(w.lastSolution(), [2][]float64{y, z}) }
+	start := func() error { return w.chooseStart([2][]float64{s.y, s.z}, [2][]float64{y, z}) }
 	if err := w.runParts(start, w.findSystem, w.solveBoth, w.findGradient); err != nil {
 		return Solution{}, err
 	}

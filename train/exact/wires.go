@@ -23,15 +23,6 @@ func (w *solve) changeWire() network.Wire {
 // endsByResidual reports whether residuals have bounds of their own, which rounding may be above.
 func (s *Solver) endsByResidual() bool { return s.Tol > 0 || s.AdjointTol > 0 }
 
-// productWire is the wire of products at first. Unless the run's wire is exact they are rounded to
-// eight bits, since the next residual corrects the error.
-func (s *Solver) productWire() network.Wire {
-	if s.Agents.FineWire() == network.Float64 {
-		return network.Float64
-	}
-	return network.Int8
-}
-
 // distrustRounding reports whether a direction without positive curvature, or a solve that leads
 // away, may come of rounded products, which from then on travel as gradients do, and in float32
 // where they did already.
