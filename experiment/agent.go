@@ -101,15 +101,15 @@ func (l *oneAgent) join(ctx context.Context, r *run) (at beginning, err error) {
 // lockOwnFolder locks the agent's folder, which must be its own or have no run, and returns its
 // state.
 func (l *oneAgent) lockOwnFolder(r *run) (state runs.State, err error) {
-	if err := r.lockFolder(); err != nil {
-		return state, err
+	if err = r.lockFolder(); err == nil {
+		state, err = r.folder.State()
 	}
-	if state, err = r.folder.State(); err != nil {
+	switch {
+	case err != nil:
 		return state, err
-	}
-	if state == runs.Absent {
+	case state == runs.Absent:
 		err = r.folder.Check(r.mode)
-	} else {
+	default:
 		err = cmp.Or(r.checkOwner(l), r.folder.CheckResumable())
 	}
 	return state, cmp.Or(err, r.folder.RemoveStale())
@@ -258,8 +258,7 @@ func (l *oneAgent) attemptAgain(ctx context.Context, r *run, err error) (next be
 // fail ends the run for all, unless this agent may be restarted while the other agents wait for it:
 // it was stopped, or could not write its files.
 func (l *oneAgent) fail(err error) {
-	path := (*fs.PathError)(nil)
-	returns := errors.Is(err, context.Canceled) || errors.As(err, &path)
+	returns := errors.Is(err, context.Canceled) || errors.As(err, new(*fs.PathError))
 	if !returns || errors.Is(err, dsbo.ErrConfig) {
 		l.meeting.Fail(err)
 	}

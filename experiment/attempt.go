@@ -18,7 +18,7 @@ func (r *run) prepare(stderr io.Writer) (err error) {
 		if !r.layout.leads() {
 			stderr = io.Discard
 		}
-		r.view = onScreen{cli.NewProgress(stderr, r.settings.Quiet)}
+		r.view = onScreen{Progress: cli.NewProgress(stderr, r.settings.Quiet)}
 	}
 	if r.params, r.graph, err = r.job.resolve(nil); err != nil {
 		return err

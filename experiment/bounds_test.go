@@ -260,7 +260,8 @@ func TestEvaluationChosen(t *testing.T) {
 	} {
 		r := ofJob(parseTiny(t, ""), run{layout: inProcess{}})
 		r.graph = testkit.Get(network.New("ring", 3, network.Options{}))
-		r.settings.Batch, r.settings.Rivals, r.settings.Holdout, r.settings.given["evaluate"] = c.batch, c.rivals, c.holdout, c.given
+		s := r.settings
+		s.Batch, s.Rivals, s.Holdout, s.given["evaluate"] = c.batch, c.rivals, c.holdout, c.given
 		r.settings.Evaluate = train.EvaluateExact
 		p := new(problem)
 		p.Nonconvex = c.nonconvex

@@ -18,12 +18,8 @@ import (
 // -h explains the first of them, -h all the rest too, and -version prints the program's version.
 func Main(t Task) {
 	ctx, err := cli.Begin()
-	var j *Job
 	if err == nil {
-		j, err = Parse(t, os.Args[1:], os.Stdout)
-	}
-	if err == nil {
-		err = j.Run(ctx, os.Stdout, os.Stderr)
+		err = Run(ctx, t, os.Args[1:], os.Stdout, os.Stderr)
 	}
 	os.Exit(Abandon(os.Args[1:], cli.End(t.Name, err)))
 }

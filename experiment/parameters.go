@@ -19,7 +19,7 @@ type parameters struct {
 }
 
 // parameters returns the named method with the parameters of a preset's method that it has too, and
-// those of flags. Steps of y and z that stay open follow the curvature.
+// with the values of flags. Steps of y and z that stay open follow the curvature.
 func (s *Settings) parameters(preset algo.Method) (p parameters, err error) {
 	if p.method, err = algo.New(s.Algorithm); err != nil {
 		return p, fmt.Errorf("-algorithm: %w", err)
@@ -36,7 +36,8 @@ func (s *Settings) parameters(preset algo.Method) (p parameters, err error) {
 		if steps, ok := v.value.(int); ok && steps < 1 {
 			return p, dsbo.ConfigErrorf("-%s must be at least 1; it is %d", v.flag, steps)
 		}
-		if step, ok := v.value.(algo.Schedule); ok && (v.flag == "alpha" || !step.OfCurvature()) { // else the method checks it
+		// a step of y or z that follows the curvature is checked by the method
+		if step, ok := v.value.(algo.Schedule); ok && (v.flag == "alpha" || !step.OfCurvature()) {
 			if _, err := step.For(s.Iterations); err != nil {
 				return p, fmt.Errorf("-%s: %w", v.flag, err)
 			}

@@ -146,7 +146,8 @@ func (r *run) runPilot(ctx context.Context, within time.Duration, stderr io.Writ
 	settings.Report, settings.Resume = false, false
 	bar := cli.NewProgress(stderr, settings.Quiet)
 	defer bar.Stop()
-	pilot.settings, pilot.folder, pilot.mode, pilot.view = &settings, runs.Folder(folder), runs.Fresh, barOnly{onScreen{bar}}
+	pilot.settings, pilot.folder, pilot.mode = &settings, runs.Folder(folder), runs.Fresh
+	pilot.view = onScreen{bar, true}
 	limited, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	began := time.Now()
@@ -159,12 +160,3 @@ func (r *run) runPilot(ctx context.Context, within time.Duration, stderr io.Writ
 	}
 	return &plan.Pilot{Traffic: e.summary.Traffic, Iterations: e.result.Iterations, Elapsed: time.Since(began)}, nil
 }
-
-// barOnly shows a run's progress bar, and nothing else.
-type barOnly struct{ onScreen }
-
-func (barOnly) Log(string, ...any) {}
-
-func (barOnly) Note(Note) {}
-
-func (barOnly) Record(runs.Record, []string) {}

@@ -153,7 +153,8 @@ func TestPilotIsWhatIsSent(t *testing.T) {
 // TestExplainPrivacy: the explanation has each quantity of the plan, and nothing is run.
 func TestExplainPrivacy(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "run")
-	seenBy := map[network.Way]string{network.BySum: "nobody: masked", network.ByMix: "each neighbour", network.ByMax: "its parent"}
+	seenBy := map[network.Way]string{network.BySum: "nobody: masked", network.ByMix: "each neighbour",
+		network.ByMax: "its parent"}
 	for _, args := range [][]string{nil, {"-dp-epsilon=5"}, {"-algorithm=dsoba"}} {
 		var out strings.Builder
 		args = append([]string{"-agents=3", "-rows=50", "-out=" + folder, "-explain-privacy"}, args...)

@@ -49,8 +49,9 @@ func (r *run) fingerprint(ctx context.Context, agent int) ([]byte, error) {
 // agentsFor returns the agents to load in this process, with their Collective. An agent admitted
 // with number i has its shard among i+1 agents.
 func (r *run) agentsFor(together network.Collective, local ...int) Agents {
-	return Agents{N: max(r.settings.Agents, slices.Max(local)+1), Start: r.settings.Agents, Local: local, Seed: r.settings.Seed,
-		Numbers: r.settings.Numbers, Own: r.layout.ownsFiles(), Private: r.settings.Privacy != nil,
+	s := r.settings
+	return Agents{N: max(s.Agents, slices.Max(local)+1), Start: s.Agents, Local: local, Seed: s.Seed,
+		Numbers: s.Numbers, Own: r.layout.ownsFiles(), Private: s.Privacy != nil,
 		Collective: together, Need: r.job.Site, Log: r.view.Log}
 }
 
@@ -174,7 +175,12 @@ func (r *run) makeProblem(at beginning, l *loaded, model models.Model) (p proble
 		return p, err
 	}
 	p.penalties = hasPenalties(p.Oracles[l.local[0]])
-	p.meaning = meaningOf(model, p.penalties)
+	p.meaning = runs.Hyperparameters
+	if of, ok := model.(models.Meant); ok {
+		p.meaning = runs.Meaning(of.Meaning())
+	} else if p.penalties {
+		p.meaning = runs.Penalties
+	}
 	nx, ny := model.Dims()
 	p.shapeY = []int{ny}
 	if matrix, ok := model.(models.Shaper); ok {
@@ -208,7 +214,8 @@ func (r *run) makeOracles(p *problem) (err error) {
 	case r.settings.Batch <= rows:
 	case r.settings.given["batch"]:
 		return dsbo.ConfigErrorf(
-			"-batch must be at most %d, the number of examples of an agent, or 0 for all; it is %d", rows, r.settings.Batch)
+			"-batch must be at most %d, the number of examples of an agent, or 0 for all; it is %d", rows,
+			r.settings.Batch)
 	default: // a draw has at most all examples
 		r.view.Log("an agent has %d examples, fewer than the %d of a draw of -preset %s: it takes all",
 			rows, r.settings.Batch, r.settings.Preset)
@@ -229,12 +236,16 @@ func (p problem) ofMembers(e membership.Epoch) (of problem, err error) {
 
 // problemOf returns the problem of a model on data of the agents, with Oracles in float64.
 func (p *problem) problemOf(t data.Task, m models.Model) (train.Problem, error) {
-	return p.newProblem(t, m, models.Config{Seed: p.config.Seed, Batch: p.config.Batch, Gorgonia: p.config.Gorgonia})
+	c := p.config
+	c.Float32 = false
+	return p.newProblem(t, m, c)
 }
 
 // roughProblem is problemOf with Oracles in float32, for products.
 func (p *problem) roughProblem(t data.Task, m models.Model) (train.Problem, error) {
-	return p.newProblem(t, m, models.Config{Seed: p.config.Seed, Float32: true, Gorgonia: p.config.Gorgonia})
+	c := p.config
+	c.Float32, c.Batch = true, 0
+	return p.newProblem(t, m, c)
 }
 
 // newProblem returns the problem of a model on data of the agents.
@@ -249,18 +260,6 @@ func (p *problem) newProblem(t data.Task, m models.Model, c models.Config) (trai
 	}
 	of.Team, of.Numbers, of.W, of.Average, of.Sent = p.Team, p.Numbers, p.W, p.Average, p.Sent
 	return of, nil
-}
-
-// meaningOf returns the meaning of a model's x, and whether it is penalties according to the
-// model's oracle.
-func meaningOf(m models.Model, penalties bool) runs.Meaning {
-	if of, ok := m.(models.Meant); ok {
-		return runs.Meaning(of.Meaning())
-	}
-	if penalties {
-		return runs.Penalties
-	}
-	return runs.Hyperparameters
 }
 
 // setStart sets a problem's start, if the task or else the model gives one.

@@ -22,11 +22,10 @@ import (
 // share the run folder. The first of them writes the files, and speaks for all.
 type ranks struct {
 	inProcess
-	transport string
-	world     world
-	team      network.Team // nil before join
-	agents    int          // number of agents in the run
-	open      func(ctx context.Context, g *network.Graph) (network.Team, error)
+	world  world
+	team   network.Team // nil before join
+	agents int          // number of agents in the run
+	open   func(ctx context.Context, g *network.Graph) (network.Team, error)
 }
 
 // A world is all processes of a job, as one of them sees it.
@@ -39,7 +38,7 @@ type world interface {
 
 func (l *ranks) leads() bool { return l.world.Rank() == 0 }
 
-func (l *ranks) describe(c *runs.Config) { c.Transport, c.Processes = l.transport, l.world.Size() }
+func (l *ranks) describe(c *runs.Config) { c.Transport, c.Processes = "mpi", l.world.Size() }
 
 // join compares the processes' command lines, agrees on the first one's folder, and with -resume on
 // the newest checkpoint that all have.

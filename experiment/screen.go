@@ -7,14 +7,20 @@ import (
 	"dsbo/runs"
 )
 
-// onScreen shows a job on a terminal.
-type onScreen struct{ *cli.Progress }
+// onScreen shows a job on a terminal: with barOnly its progress alone.
+type onScreen struct {
+	*cli.Progress
+	barOnly bool
+}
 
 // Show shows one bar over all phases.
 func (s onScreen) Show(p Progress) { s.Progress.Show(p.Share, p.String()) }
 
 // Log shows a text in lines of 80 columns at most.
 func (s onScreen) Log(format string, args ...any) {
+	if s.barOnly {
+		return
+	}
 	for _, line := range cli.Wrap(fmt.Sprintf(format, args...), cli.Columns) {
 		s.Progress.Log("%s", line)
 	}

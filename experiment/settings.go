@@ -29,7 +29,8 @@ func newSettings() *Settings {
 			Graph: "ring", W: 0.5, Mix: network.Plain{}.String(), Transport: transports[0].name,
 			DType: "float32", Seed: 1, Evaluate: train.EvaluateExact},
 		Engine: "ad", Memory: 4, Delta: 1e-5, Norm: 1, Rivals: true, Report: true,
-		Set: assignments{}, taskFlags: map[string]any{}, shapingFlags: map[string]string{}, defaults: map[string]string{},
+		Set: assignments{}, taskFlags: map[string]any{}, shapingFlags: map[string]string{},
+		defaults: map[string]string{},
 	}
 }
 
@@ -77,8 +78,9 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 		privatePreset().Name, "{results}", runs.Results).Replace(usages))
 }
 
-// resolve fills in the preset for all flags that were not given, makes the graph where there is none
-// yet, gives it the mixing of -mix, and reports the first setting that cannot work whatever the data.
+// resolve fills in the preset for all flags that were not given, makes the graph where there is
+// none yet, gives it the mixing of -mix, and reports the first setting that cannot work whatever
+// the data.
 func (j *Job) resolve(g *network.Graph) (parameters, *network.Graph, error) {
 	p, err := j.resolveParameters()
 	if err == nil && g == nil {

@@ -336,7 +336,7 @@ type interrupter struct {
 }
 
 func interruptAfter(iteration int, cancel func()) interrupter {
-	return interrupter{onScreen{cli.NewProgress(io.Discard, true)}, iteration, cancel}
+	return interrupter{onScreen{Progress: cli.NewProgress(io.Discard, true)}, iteration, cancel}
 }
 
 func (i interrupter) Saved(iteration int) {

@@ -77,7 +77,7 @@ type Settings struct {
 	given        map[string]bool   // names of the flags that were given
 	taskFlags    map[string]any    // values of the task's own flags, by name
 	shapingFlags map[string]string // of these but files: all of them may move what the run leaves
-	// those of shapingFlags that are the program's defaults, by their paths in checkpointSettings
+	// what of shapingFlags is the program's default, by its paths in checkpointSettings
 	defaults     map[string]string
 	resumedFlags []string // flags of the resumed run
 	resumedK     int      // its K, where -K leaves it open; 0: there is none
@@ -122,7 +122,7 @@ type layout interface {
 // chooseSteps makes a configuration of package train, iterate runs it, and an ending finds the
 // models.
 type run struct {
-	job      *Job
+	job      *Job           // without the settings
 	settings *Settings      // the job's
 	layout   layout         // where the agents are
 	graph    *network.Graph // of the roster, as it is at the start

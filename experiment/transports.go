@@ -32,7 +32,7 @@ func mpiRanks() (layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &ranks{transport: "mpi", world: w, open: func(ctx context.Context, g *network.Graph) (network.Team, error) {
+	return &ranks{world: w, open: func(ctx context.Context, g *network.Graph) (network.Team, error) {
 		return w.Exchange(ctx, g.W)
 	}}, nil
 }

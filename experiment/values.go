@@ -19,10 +19,7 @@ func (a assignments) Set(text string) error {
 		return fmt.Errorf("%q must be name=value", text)
 	}
 	if !json.Valid([]byte(value)) {
-		quoted, err := json.Marshal(value)
-		if err != nil {
-			return err
-		}
+		quoted, _ := json.Marshal(value) // which never fails of a string
 		value = string(quoted)
 	}
 	a[name] = json.RawMessage(value)

@@ -59,8 +59,8 @@ func (r *runner) followMembers(ctx context.Context) error {
 	return err
 }
 
-// leastOfMean returns about the least eigenvalue of the mean of the agents' symmetric matrices, given
-// by their products with vectors of length q, by the method of Lanczos: it is never below the
+// leastOfMean returns about the least eigenvalue of the mean of the agents' symmetric matrices,
+// given by their products with vectors of length q, by the method of Lanczos: it is never below the
 // eigenvalue and rarely above it by more than a twentieth, and takes at most 30 products, each over
 // all agents. All agents find the same bits. It is NaN where products are not finite.
 func leastOfMean(ctx context.Context, g *network.Group, q int,

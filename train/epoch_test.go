@@ -135,9 +135,9 @@ func TestHasSteps(t *testing.T) {
 	}
 }
 
-// TestAdvise: steps of one agent stay below 2/L, with a margin, by the largest L of 10 + 5 |x| where
-// the run diverged and in the box of x; a smaller box is told where a part of it, in eighths, keeps L
-// below the mean of start and end, and steps are stable at the start.
+// TestAdvise: steps of one agent stay below 2/L, with a margin, by the largest L of 10 + 5 |x|
+// where the run diverged and in the box of x; a smaller box is advised where a part of it, in
+// eighths, keeps L below the mean of start and end, and steps are stable at the start.
 func TestAdvise(t *testing.T) {
 	w := testkit.Get(network.New("complete", 1, network.Options{})).W
 	steps := func(box ...float64) algo.Method {

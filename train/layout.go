@@ -40,7 +40,7 @@ func (l layout) sharedUsage(u runs.Usage) runs.Usage {
 	return u
 }
 
-// collectiveContext returns the context of operations of all processes together. That of ranks does
+// collectiveContext returns the context of operations of all processes together. With ranks it does
 // not end: a process must not leave before the other ones know.
 func (l layout) collectiveContext(ctx context.Context) context.Context {
 	if l.ofRanks() {
@@ -104,7 +104,7 @@ func (l layout) fail(exchange network.Team, err error) {
 }
 
 // stopsTogether reports whether an interrupted run stops after the same iteration in all processes,
-// with a checkpoint; else that of this process ends at once.
+// with a checkpoint; else the part of this process ends at once.
 func (l layout) stopsTogether() bool { return !l.returns }
 
 // concludeInterrupted adds the averages and the usage of all agents to an interrupted run's result,

@@ -50,8 +50,8 @@ func newStepper(p Problem, w *network.Matrix,
 	if err != nil {
 		return nil, err
 	}
-	s := &stepper{Group: g, layout: p.layout(g.Local()), exchange: p.Team, close: func() {}, products: linalg.NewMatrix(p.Matrix),
-		agents: make([]*agent, g.N())}
+	s := &stepper{Group: g, layout: p.layout(g.Local()), exchange: p.Team, close: func() {},
+		products: linalg.NewMatrix(p.Matrix), agents: make([]*agent, g.N())}
 	if s.exchange == nil {
 		local := network.NewLocal(w)
 		s.exchange, s.close = local, local.Close

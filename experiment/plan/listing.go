@@ -172,7 +172,8 @@ func (l listing) addRecords() {
 // same.
 func (l listing) addCopies(comparisons Range) {
 	n, fine := comparisons.Most, min(l.wire, network.Float32)
-	l.add(Quantity{Name: "fingerprints of x, y, z, u, best iterate", Way: network.ByMax, Length: 10, Times: comparisons})
+	l.add(Quantity{Name: "fingerprints of x, y, z, u, best iterate", Way: network.ByMax, Length: 10,
+		Times: comparisons})
 	m := algo.Clone(l.Config.Method)
 	if m.Init(l.p, l.q, 1) != nil || m.Cost(0).Averages > 0 {
 		return // all agents have the same; Init was checked before

@@ -132,8 +132,8 @@ func gainShare(share float64) float64 { return min(max(share, 1e-3), 0.25) }
 func (w *solve) distanceBound() float64 { return w.sharpness * w.tol / 2 * math.Abs(w.lower) }
 
 // distanceLeft returns the squared distance that corresponds to a residual r, in the norm of the
-// Hessian: at least left, the estimate by the last products, and r'M⁻¹r with M the preconditioner of
-// the last Prepare; infinite without pairs. A residual of 0, or within round-off of a right-hand
+// Hessian: at least left, the estimate by the last products, and r'M⁻¹r with M the preconditioner
+// of the last Prepare; infinite without pairs. A residual of 0, or within round-off of a right-hand
 // side of that norm, corresponds to 0, even if nothing is known of the Hessian.
 func (w *solve) distanceLeft(left float64, r []float64, norm float64) float64 {
 	switch {
