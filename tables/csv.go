@@ -85,12 +85,17 @@ func newLayout(in *input.File, o Options) (*layout, error) {
 		}
 		return nil, in.Fail(line, "", "%s", reason)
 	}
-	s.decimal = s.findDecimal()
+	var doubt string
+	s.decimal, doubt = s.findDecimal()
 	l := &layout{in: in, dialect: s.dialect, skip: s.begin, lines: s.lines[0] - 1, spare: o.Spare}
 	if s.hasHeader() {
 		l.header = bytes.TrimRight(data[s.begin:s.begin+s.length], "\r\n")
 		l.skip += s.length
 		l.lines += 1 + bytes.Count(l.header, []byte{'\n'})
+	}
+	if doubt != "" {
+		l.notes = append(l.notes, fmt.Sprintf("numbers such as %s are read with %q as the decimal sign: no other "+
+			"number shows whether it is one, or parts groups of digits", doubt, s.decimal))
 	}
 	return l, l.nameColumns(s, o)
 }

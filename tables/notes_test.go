@@ -13,6 +13,8 @@ import (
 func TestNotes(t *testing.T) {
 	const codes = "column %[1]s is taken for numbers, though values such as %[2]s look like codes or dates (-words " +
 		"%[1]s takes it as words)"
+	const doubt = "numbers such as %s are read with %q as the decimal sign: no other number shows whether it is one, " +
+		"or parts groups of digits"
 	for file, want := range map[string][]string{
 		"a,b,c\nNA,None,x\n1,None,y\n,q,z\n": {
 			`"NA" counts as missing in a (1 row) (-missing sets the words that do)`,
@@ -26,6 +28,10 @@ func TestNotes(t *testing.T) {
 			fmt.Sprintf(codes, "b", "2e5"),
 			fmt.Sprintf(codes, "c", "20201231")},
 		"a,b\n0,20201231\n1e-5,20211301\n0.5,7\n": nil,
+		"a;b\n1,300;x\n12,500;y\n":                {fmt.Sprintf(doubt, "1,300", ',')},
+		"a\tb\n1.300\tx\n":                        {fmt.Sprintf(doubt, "1.300", '.')},
+		"a;b\n1,300;,5\n":                         nil,
+		"a;b\n1.300;.5\n":                         nil,
 	} {
 		if got := testkit.Get(read(file, Options{})).Notes; !slices.Equal(got, want) {
 			t.Errorf("%q: notes %q, want %q", file, got, want)

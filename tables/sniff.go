@@ -2,6 +2,7 @@ package tables
 
 import (
 	"bytes"
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -76,24 +77,39 @@ func findSeparator(data []byte, at int) byte {
 }
 
 // findDecimal returns the decimal sign: a comma if values in the sample are numbers with one alone
-// and none are numbers with a point alone, which with a comma are not even groups of digits.
-func (s sample) findDecimal() byte {
-	sign := byte('.')
+// and none are numbers with a point alone, which with a comma are not even groups of digits. doubt
+// is a value that would be groups of digits with the other sign, where no value decides.
+func (s sample) findDecimal() (sign byte, doubt string) {
+	sign = '.'
 	if s.separator == ',' {
-		return sign
+		return sign, ""
 	}
+	decided := false
 	for _, value := range slices.Concat(s.records...) {
 		if !strings.ContainsAny(value, ".,") {
 			continue
 		}
-		switch point, comma := isNumber(value, '.'), isNumber(value, ','); {
-		case point && !comma && !plainNumber.fits(value, ','):
-			return '.'
-		case comma && !point: // as 1.234,5 €, where 1.234 € shows nothing
+		point, comma := isNumber(value, '.'), isNumber(value, ',')
+		if point == comma { // as 1.234 €
+			continue
+		}
+		if comma {
 			sign = ','
 		}
+		grouped := plainNumber.fits(value, map[bool]byte{true: '.', false: ','}[comma])
+		switch {
+		case grouped:
+			doubt = cmp.Or(doubt, value)
+		case point:
+			return '.', ""
+		default:
+			decided = true
+		}
 	}
-	return sign
+	if decided {
+		doubt = ""
+	}
+	return sign, doubt
 }
 
 // isNumber reports whether a value is a number with a decimal sign: of plain digits, or with a mark
