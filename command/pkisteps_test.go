@@ -91,11 +91,11 @@ func TestCertificate(t *testing.T) {
 			step.files()
 		}
 		log.Reset()
-		clerk := clerk{err: step.err}
-		c.check(now.AddDate(0, 0, step.days), &clerk)
-		renewed, removed = clerk.renewed, max(removed, step.removed)
-		if len(clerk.removals) != removed {
-			t.Errorf("%s: removals %q, want %d", step.name, clerk.removals, removed)
+		fake := countingAgent{err: step.err}
+		c.check(now.AddDate(0, 0, step.days), &fake)
+		renewed, removed = fake.renewed, max(removed, step.removed)
+		if len(fake.removals) != removed {
+			t.Errorf("%s: removals %q, want %d", step.name, fake.removals, removed)
 		}
 		if text := log.String(); renewed != step.taken || !strings.Contains(text, step.log) ||
 			step.log == "" && text != "" {
@@ -110,21 +110,21 @@ func TestCertificate(t *testing.T) {
 	stop()
 }
 
-// A clerk is an agent that counts what it takes up.
-type clerk struct {
+// A countingAgent is an agent that counts what it takes up.
+type countingAgent struct {
 	err      error // of a new certificate
 	renewed  int
 	removals []string
 }
 
-func (c *clerk) Renew(*pki.Identity) error {
+func (c *countingAgent) Renew(*pki.Identity) error {
 	if c.err == nil {
 		c.renewed++
 	}
 	return c.err
 }
 
-func (c *clerk) Remove(removals []string) error {
+func (c *countingAgent) Remove(removals []string) error {
 	c.removals = removals
 	return nil
 }

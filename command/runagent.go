@@ -66,7 +66,7 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 	j.View = s
 	e := agentSessions{options: &o, config: o.sessionConfig(c, s),
 		own: certificate{files: pki.Files{Folder: o.certs, Agent: o.agent}, run: c.Run, hash: c.Hash(), log: s.events,
-			monitor: m}, screen: s}
+			monitor: m}, screen: s, unfollow: func() {}}
 	if o.certs != "" {
 		if e.config.Identity, e.config.Removals, err = e.own.load(time.Now()); err != nil {
 			return err
@@ -124,7 +124,7 @@ type agentSessions struct {
 	own      certificate
 	screen   *screen // with the audit
 	opened   bool    // whether the run folder is this process's
-	unfollow func()  // ends the watch for a new certificate; nil: there is none
+	unfollow func()  // ends the watch for a new certificate
 }
 
 // run runs a job in sessions, within the site's policies, and reports what was sent.
@@ -142,9 +142,7 @@ func (e *agentSessions) run(ctx context.Context, j *experiment.Job, c *cluster.C
 	}
 	err = peer.Agent{Folder: o.folder(), Own: o.membership(c), Identity: o.identity(c), Sessions: e.config,
 		Open: e.open}.Run(ctx, j, stdout, stderr)
-	if e.unfollow != nil {
-		e.unfollow()
-	}
+	e.unfollow()
 	if !e.opened { // the report in the folder is another one's
 		return err
 	}

@@ -198,7 +198,16 @@ func (f *Flags) help(out io.Writer, all bool) {
 	for _, g := range groups {
 		fmt.Fprintf(out, "\n%s\n", g.title)
 		for _, name := range g.names {
-			f.explainFlag(out, name)
+			fl := f.Lookup(name)
+			value, usage := flag.UnquoteUsage(fl)
+			// other defaults are empty or in the usage text
+			if fl.DefValue != "" && fl.DefValue != "false" && !strings.Contains(usage, "default") {
+				usage += " (default " + fl.DefValue + ")"
+			}
+			fmt.Fprintf(out, "  %s\n", strings.TrimSpace("-"+name+" "+value))
+			for _, line := range Wrap(usage, 72) {
+				fmt.Fprintf(out, "        %s\n", line)
+			}
 		}
 	}
 	if outro != "" {
@@ -206,20 +215,6 @@ func (f *Flags) help(out io.Writer, all bool) {
 	}
 	if f.Example != "" {
 		fmt.Fprintf(out, "\nExample\n  %s\n", f.Example)
-	}
-}
-
-// explainFlag writes the part of the help that one flag has.
-func (f *Flags) explainFlag(out io.Writer, name string) {
-	fl := f.Lookup(name)
-	value, usage := flag.UnquoteUsage(fl)
-	// other defaults are empty or in the usage text
-	if fl.DefValue != "" && fl.DefValue != "false" && !strings.Contains(usage, "default") {
-		usage += " (default " + fl.DefValue + ")"
-	}
-	fmt.Fprintf(out, "  %s\n", strings.TrimSpace("-"+name+" "+value))
-	for _, line := range Wrap(usage, 72) {
-		fmt.Fprintf(out, "        %s\n", line)
 	}
 }
 

@@ -11,35 +11,35 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// A hall is a listener of connections in memory.
-type hall struct{ c chan net.Conn }
+// A pipeListener is a listener of connections in memory.
+type pipeListener struct{ c chan net.Conn }
 
-func (h hall) Accept() (net.Conn, error) {
+func (h pipeListener) Accept() (net.Conn, error) {
 	c, ok := <-h.c
 	if !ok {
 		return nil, net.ErrClosed
 	}
 	return c, nil
 }
-func (h hall) Close() error   { close(h.c); return nil }
-func (h hall) Addr() net.Addr { return place("here:0") }
+func (h pipeListener) Close() error   { close(h.c); return nil }
+func (h pipeListener) Addr() net.Addr { return memoryAddr("here:0") }
 
-type place string
+type memoryAddr string
 
-func (place) Network() string  { return "memory" }
-func (p place) String() string { return string(p) }
+func (memoryAddr) Network() string  { return "memory" }
+func (a memoryAddr) String() string { return string(a) }
 
 type from struct {
 	net.Conn
-	place
+	memoryAddr
 }
 
-func (f from) RemoteAddr() net.Addr { return f.place }
+func (f from) RemoteAddr() net.Addr { return f.memoryAddr }
 
 // visit connects from an address, and returns both ends.
-func visit(h hall, l net.Listener, address string) (there net.Conn, here *Conn) {
+func visit(h pipeListener, l net.Listener, address string) (there net.Conn, here *Conn) {
 	there, other := net.Pipe()
-	go func() { h.c <- from{other, place(address)} }()
+	go func() { h.c <- from{other, memoryAddr(address)} }()
 	return there, testkit.Get(l.Accept()).(*Conn)
 }
 
@@ -56,7 +56,7 @@ func open(c net.Conn) bool {
 // one that comes alone gets in.
 func TestCrowd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := hall{make(chan net.Conn)}
+		h := pipeListener{make(chan net.Conn)}
 		l := Wrap(h, Limits{Strangers: 3})
 		known, k := visit(h, l, "a:1")
 		k.Admit()
@@ -84,7 +84,7 @@ func TestCrowd(t *testing.T) {
 // TestStranger has a number of bytes and a time; one that was admitted has all.
 func TestStranger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := hall{make(chan net.Conn)}
+		h := pipeListener{make(chan net.Conn)}
 		l := Wrap(h, Limits{Strangers: 9, Bytes: 10, Time: time.Minute})
 		read := func(c *Conn) (n int, err error) {
 			for b := make([]byte, 7); err == nil && n < 21; {

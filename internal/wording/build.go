@@ -20,8 +20,8 @@ const (
 	NumbersVersion = 1
 )
 
-// BuildInfo is the information that the Go tool writes into a program.
-type BuildInfo struct {
+// buildInfo is the information that the Go tool writes into a program.
+type buildInfo struct {
 	Version  string // of the main module; "" or "(devel)" if it has none
 	Revision string // of its version control; "" if the program was built without it
 	Modified bool   // the source differed from the revision
@@ -30,8 +30,8 @@ type BuildInfo struct {
 }
 
 // Build returns the information on the running program.
-var Build = sync.OnceValue(func() BuildInfo {
-	var b BuildInfo
+var Build = sync.OnceValue(func() buildInfo {
+	var b buildInfo
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
@@ -52,7 +52,7 @@ var Build = sync.OnceValue(func() BuildInfo {
 
 // Name returns the version if there is one, else the revision, marked if the source differed from
 // it, and "" if neither is known.
-func (b BuildInfo) Name() string {
+func (b buildInfo) Name() string {
 	switch {
 	case b.Version != "" && b.Version != "(devel)":
 		return b.Version
