@@ -16,5 +16,5 @@ func (c *cellars) Finish(f experiment.FinishedRun) error {
 	if err != nil || !f.Writes {
 		return err
 	}
-	return m.Write(f.Folder)
+	return m.Write(f.Folder, "")
 }
