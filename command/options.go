@@ -57,8 +57,8 @@ func (o *options) agentFolder(agent int) runs.Folder {
 // minSilentAfter is the least -silent-after. The heartbeat is at most a quarter of it.
 const minSilentAfter = 100 * time.Millisecond
 
-// validate returns an error for the first option whose value cannot work, with the cluster file or
-// at all.
+// validate returns an error for the first option whose value cannot work, by itself or with the
+// cluster file.
 func (o *options) validate(c *cluster.Cluster) error {
 	switch {
 	case o.certs != "" && o.insecure:

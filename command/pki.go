@@ -64,8 +64,7 @@ func (p *program) pkiAtOnce(f *call) error {
 	return err
 }
 
-// validPeriod returns the times between which certificates are valid that are made now for a number
-// of days.
+// validPeriod returns the first and the last time of certificates that are made now for some days.
 func validPeriod(days int) (from, until time.Time, err error) {
 	if days < 1 || days > maxDays {
 		return from, until, dsbo.ConfigErrorf("-days must be 1 to %d; it is %d", maxDays, days)

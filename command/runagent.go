@@ -156,7 +156,8 @@ func (e *agentSessions) run(ctx context.Context, j *experiment.Job, c *cluster.C
 	return err
 }
 
-// logEnd logs how the process ends, and the digest of what it leaves in its folder.
+// logEnd logs the state in which the process ends, its error, and the digest of SHA256SUMS, which
+// lists the files of the run folder.
 func (o *agentOptions) logEnd(log *slog.Logger, end error) {
 	attributes := []any{"state", string(runs.StateOf(end))}
 	if end != nil {

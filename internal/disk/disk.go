@@ -160,9 +160,9 @@ const (
 	mostRead = 4 << 30
 )
 
-// ReadFile returns the content of a file. One that is no regular file, or longer than 4 GiB, or
-// than 256 MiB where its name ends as a text's or has no ending, is an error that matches
-// [dsbo.ErrConfig], before it is read.
+// ReadFile returns the content of a file. Texts, by the endings of their names, and files without
+// an ending have at most 256 MiB, others 4 GiB. A longer file, or one that is not regular, is an
+// error that matches [dsbo.ErrConfig], before it is read.
 func ReadFile(path string) ([]byte, error) {
 	f, err := OpenFile(path, os.O_RDONLY, 0)
 	if err != nil {

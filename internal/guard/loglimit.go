@@ -87,7 +87,7 @@ func (h *handler) Handle(ctx context.Context, r slog.Record) error {
 	}
 	shown := slog.NewRecord(r.Time, r.Level, r.Message, r.PC)
 	r.Attrs(func(a slog.Attr) bool {
-		shown.AddAttrs(plain(a))
+		shown.AddAttrs(printable(a))
 		return true
 	})
 	if missed > 0 {
@@ -96,8 +96,8 @@ func (h *handler) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, shown)
 }
 
-// plain returns an attribute without unprintable characters, which a peer may have sent.
-func plain(a slog.Attr) slog.Attr {
+// printable returns an attribute without unprintable characters, which a peer may have sent.
+func printable(a slog.Attr) slog.Attr {
 	switch v := a.Value.Any().(type) {
 	case string:
 		a.Value = slog.StringValue(wording.Plain(v))

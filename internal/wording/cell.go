@@ -33,7 +33,7 @@ func Cell(s string) string {
 	return s
 }
 
-// OfCell returns the text of a [Cell].
+// OfCell returns the text of which [Cell] has made a cell.
 func OfCell(cell string) string {
 	if s, err := strconv.Unquote(cell); err == nil && cell[0] == '"' {
 		return s
