@@ -46,7 +46,7 @@ func TestLassoNote(t *testing.T) {
 		best.Lasso = &runs.Lasso{Lambda: c.lambda, Nonzero: 2, Of: 5,
 			Path: []runs.LassoPoint{{Lambda: 1}, {Lambda: .3}, {Lambda: .1}}}
 		s := &Structures{List: []*Structure{{}, best}, Best: best}
-		note := s.lassoNote()
+		note := s.Note("")
 		if strings.Contains(note, "falls still") != c.falls || strings.Contains(note, "separate") != c.separate ||
 			!strings.Contains(note, "weights to 2 of 5 features") {
 			t.Errorf("%+v: %s", c, note)

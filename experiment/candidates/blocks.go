@@ -18,8 +18,10 @@ const (
 
 // tuneBlocks finds the penalties of the named blocks by the hypergradient of the cross-fitted loss,
 // from one penalty for all on. Penalties far from the common value count as unlikely.
-func (f *crossFit) tuneBlocks(st, ridge *Structure) error {
-	n := len(f.Blocks.Names)
+func (s *Structures) tuneBlocks(ridge *Structure) error {
+	f, n := s.fit, len(s.fit.Blocks.Names)
+	st := f.newStructure("", nil, 0)
+	s.List = append(s.List, st)
 	first, err := f.atBlocks(st, make([]float64, n+1), ridge.Strength, ridge.y, nil)
 	if err != nil {
 		return err

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"dsbo/runs"
-	"dsbo/train"
 )
 
 // surely is by how many standard errors of the difference the least cross-fitted loss is to be
@@ -36,8 +35,7 @@ func choose(list []*Structure, prior func(strength float64) float64, beats func(
 
 // beats reports whether a structure's cross-fitted loss is surely below another one's.
 func (f *crossFit) beats(least, st *Structure) (bool, error) {
-	gains, err := f.Problem.Compare(f.ctx, train.Fit{X: f.zeroX(), Y: least.y}, f.Problem,
-		train.Fit{X: f.zeroX(), Y: st.y})
+	gains, err := f.Problem.Compare(f.ctx, f.crossFitted(least.y), f.Problem, f.crossFitted(st.y))
 	change := f.strengthPrior(least.Strength) - f.strengthPrior(st.Strength)
 	for _, g := range gains {
 		if g.Set == runs.Validation {

@@ -45,7 +45,8 @@ func (f *Finder) ConstantNear(ctx context.Context, near int) (*Model, error) {
 		if ok {
 			_, err = f.constant(ctx, next, f.roughTol)
 		} else if m := f.contender(best); m != nil {
-			err = f.refine(ctx, m, best)
+			err = f.solve(ctx, m, m.Y, m.z, f.finer(m, best))
+			f.addTried(m)
 		} else {
 			return best, nil
 		}
@@ -166,11 +167,4 @@ func (f *Finder) finer(m, best *Model) float64 {
 		return f.fineTol
 	}
 	return max(f.fineTol, m.tol/4)
-}
-
-// refine solves a contender more exactly.
-func (f *Finder) refine(ctx context.Context, m, best *Model) error {
-	err := f.solve(ctx, m, m.Y, m.z, f.finer(m, best))
-	f.addTried(m)
-	return err
 }

@@ -59,23 +59,16 @@ func (c CrossFit) Restore(ctx context.Context, kept []byte) (*Structures, error)
 		return nil, dsbo.ConfigErrorf("structures that are kept must tell the best one: these are of a version that "+
 			"kept their mean; without the files %s* of its folder the run finds them anew", runs.KeptPrefix)
 	}
-	s := &Structures{Tried: k.Tried, one: k.One, best: k.Whole, fit: f}
+	var all []*Structure
 	for place, of := range k.List {
 		if of.From >= place {
 			return nil, fmt.Errorf("structure %d must follow from one before; it follows from %d", place, of.From)
 		}
-		st := &Structure{Structure: of.Structure, penalties: of.Penalties, y: of.Parts, kappa: of.Kappa}
-		if of.From == 0 {
-			st.from = s.null
-		} else if of.From > 0 {
-			st.from = s.List[of.From-1]
-		}
-		if place == 0 {
-			s.null = st
-		} else {
-			s.List = append(s.List, st)
+		all = append(all, &Structure{Structure: of.Structure, penalties: of.Penalties, y: of.Parts, kappa: of.Kappa})
+		if of.From >= 0 {
+			all[place].from = all[of.From]
 		}
 	}
-	s.Best = s.List[k.Best-1]
-	return s, nil
+	return &Structures{List: all[1:], Tried: k.Tried, Best: all[k.Best], one: k.One, best: k.Whole, null: all[0],
+		fit: f}, nil
 }

@@ -42,11 +42,8 @@ func (s *Structures) WithLevels(ctx context.Context, c CrossFit) (parts train.Fi
 	}
 	one := *s.List[0]
 	t, err := f.at(&one, one.Strength, one.y, partsTol(f.rows))
-	return train.Fit{X: f.zeroX(), Y: t.y}, t.criterion(), err
+	return f.crossFitted(t.y), t.criterion(), err
 }
 
 // One returns the strength of one penalty for all.
 func (s *Structures) One() float64 { return s.List[0].Strength }
-
-// Promises reports whether a loss is lower by more than a standard error and half a percent.
-var Promises = promises

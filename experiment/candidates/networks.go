@@ -111,7 +111,7 @@ func confirm(best *Network, folds int, judge func(k int) error) (better bool, er
 			return false, err
 		}
 	}
-	return promises(best.Gain) && !best.Few, nil
+	return Promises(best.Gain) && !best.Few, nil
 }
 
 // beats reports whether a network's loss is lower than another one's by more than a standard error.
@@ -121,9 +121,9 @@ func (n *Network) beats(other *Network) bool { return n.Loss+n.Error < other.Los
 // two standard errors.
 func hopes(g runs.Gain) bool { return g.LossChange < 2*g.LossError }
 
-// promises reports whether a network's cross-fitted loss is lower than the linear one's by more
-// than a standard error, and by more than half a percent.
-func promises(g runs.Gain) bool {
+// Promises reports whether a cross-fitted loss is lower than the one that it is compared with by
+// more than a standard error, and by more than half a percent.
+func Promises(g runs.Gain) bool {
 	return -float64(g.LossChange) > max(float64(g.LossError), networkPromise*math.Abs(float64(g.LossAgainst)))
 }
 
@@ -137,7 +137,7 @@ func NetworkNote(tried []*Network, best *Network, kept bool) string {
 	switch {
 	case kept:
 		last = "The network is kept."
-	case promises(best.Gain) && best.Few:
+	case Promises(best.Gain) && best.Few:
 		last = "As a few rows decide on that, the linear model is kept."
 	}
 	g := best.Gain

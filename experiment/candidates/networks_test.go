@@ -23,19 +23,19 @@ func TestNetworkRules(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ got, want bool }{
 		"an error better":   {network(.5, .5).beats(network(1, .5)), false},
-		"an error lower":    {promises(gain(1, -.5, .5)), false},
+		"an error lower":    {Promises(gain(1, -.5, .5)), false},
 		"1.1 errors better": {network(.978, .02).beats(network(1, .5)), true},
 		"0.9 errors better": {network(.982, .02).beats(network(1, .5)), false},
 		"1.9 errors worse":  {hopes(gain(1, .038, .02)), true},
 		"2 errors worse":    {hopes(gain(1, 1, .5)), false},
 		"2.1 errors worse":  {hopes(gain(1, .042, .02)), false},
-		"lower by 1.1":      {promises(gain(1, -.022, .02)), true},
-		"lower by 0.9":      {promises(gain(1, -.018, .02)), false},
-		"lower by 0.6 %":    {promises(gain(2, -.012, .001)), true},
-		"lower by 0.4 %":    {promises(gain(2, -.008, .001)), false},
-		"below 0, by 0.6 %": {promises(gain(-2, -.012, .001)), true},
-		"below 0, by 0.4 %": {promises(gain(-2, -.008, .001)), false},
-		"higher":            {promises(gain(1, .5, .02)), false},
+		"lower by 1.1":      {Promises(gain(1, -.022, .02)), true},
+		"lower by 0.9":      {Promises(gain(1, -.018, .02)), false},
+		"lower by 0.6 %":    {Promises(gain(2, -.012, .001)), true},
+		"lower by 0.4 %":    {Promises(gain(2, -.008, .001)), false},
+		"below 0, by 0.6 %": {Promises(gain(-2, -.012, .001)), true},
+		"below 0, by 0.4 %": {Promises(gain(-2, -.008, .001)), false},
+		"higher":            {Promises(gain(1, .5, .02)), false},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %t", name, c.got)

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"dsbo/data"
-	"dsbo/internal/linalg"
 	"dsbo/internal/num"
 	"dsbo/models"
 	"dsbo/runs"
@@ -197,8 +196,7 @@ func (f *crossFit) wholeLasso(st *Structure, all train.Problem, shards []data.Sh
 	if y != nil {
 		s.collapse(u, y)
 	}
-	w.Penalties = make([]float64, f.features)
-	linalg.Fill(w.Penalties, st.Strength)
+	w.Penalties = slices.Repeat([]float64{st.Strength}, f.features)
 	w.Y, err = s.At(u, st.Lasso.Lambda, st.Lasso.Ratio, closest)
 	st.Products += s.Products
 	st.Lasso.Nonzero, st.Lasso.Of = int(s.Count(u)), f.features
@@ -219,19 +217,16 @@ func (s *Structures) addLasso(ridge *Structure) (err error) {
 	return err
 }
 
-// lassoNote returns a lasso's λ and its result.
-func (s *Structures) lassoNote() string {
+// lassoNote returns a lasso's λ and its result beside the loss of one penalty of squares.
+func (s *Structures) lassoNote(one float64) string {
 	l := s.Best.Lasso
 	note := fmt.Sprintf("The %s with λ = %.4g gives weights to %d of %d features; its loss on rows that its models "+
 		"have not seen is %.4g, that of one penalty of squares %.4g", s.Best.Name, l.Lambda, l.Nonzero, l.Of,
-		float64(s.Best.Loss), float64(s.List[0].Loss))
+		float64(s.Best.Loss), one)
 	if last := l.Path[len(l.Path)-1]; l.Lambda <= last.Lambda {
 		note += ", and falls still at this λ, the weakest that was tried"
 	}
-	if s.Best.Separate {
-		note += ". The classes separate: probabilities near 0 and 1 are not to be trusted"
-	}
-	return note + "."
+	return note
 }
 
 // Lasso returns the lasso or elastic net that the run keeps; nil: none.

@@ -7,18 +7,18 @@ import (
 	"dsbo/models"
 )
 
-// classes reports whether the model predicts classes.
-func (f *crossFit) classes() bool {
-	_, ok := f.Model.Of.Loss.(models.CrossEntropy)
-	return ok || f.Model.Of.Loss == nil
+// isClasses reports whether a model predicts classes.
+func isClasses(m models.Linear) bool {
+	_, ok := m.Loss.(models.CrossEntropy)
+	return ok || m.Loss == nil
 }
 
 // leastPenalty returns the weakest log-penalty of a part; −Inf: none is too weak.
 func (f *crossFit) leastPenalty() float64 {
-	if !f.classes() {
+	of := f.Model.Of
+	if !isClasses(of) {
 		return math.Inf(-1)
 	}
-	of := f.Model.Of
 	return num.Log(float64(of.Outputs*of.Features) / (2 * widestWeight * widestWeight * f.rows * f.trainShare))
 }
 
@@ -41,7 +41,7 @@ const (
 
 // strengthPrior returns minus the logarithm of the prior, a row's share of it; 0 of other targets.
 func (f *crossFit) strengthPrior(strength float64) float64 {
-	if !f.classes() {
+	if !isClasses(f.Model.Of) {
 		return 0
 	}
 	const wider = widestWeight / usualWeight

@@ -32,6 +32,8 @@ type SparseProblem struct {
 	of               models.Folds       // one of them has a Count of 1
 	x, fixed         []float64          // log-penalties of no account; the curvature that is no loss's
 	scales           []float64          // s of each part
+	entries          []entry            // of u
+	width            int                // entries of a part
 	squares          []float64          // of each part, by what the squares of weights count more
 	strength, ratio  float64            // λ and α
 	largest          float64            // λ from which on all weights are 0 with α = 1
@@ -68,7 +70,8 @@ func NewSparse(ctx context.Context, p train.Problem, shards []data.Shard, of mod
 	if err := s.findScales(shards); err != nil {
 		return nil, nil, err
 	}
-	u = make([]float64, of.Count*s.width())
+	s.findEntries()
+	u = make([]float64, len(s.entries))
 	if y == nil {
 		y = make([]float64, q)
 		of.Start(y)
@@ -83,7 +86,7 @@ func NewSparse(ctx context.Context, p train.Problem, shards []data.Shard, of mod
 	}
 	g, _, err := s.Solve(u, closest)
 	for j, v := range g {
-		if s.weighs(j) {
+		if s.entries[j].weighs() {
 			s.largest = max(s.largest, math.Abs(v))
 		}
 	}
@@ -100,44 +103,14 @@ const (
 	nearby  = 1e-7
 )
 
-// outputs returns the number of weights that a feature has.
-func (s *SparseProblem) outputs() int {
-	if s.pairs() {
-		return 1
-	}
-	return s.of.Of.Outputs
-}
-
-// pairs reports whether two classes share a weight.
-func (s *SparseProblem) pairs() bool {
-	_, classes := s.of.Of.Loss.(models.CrossEntropy)
-	return (classes || s.of.Of.Loss == nil) && s.of.Of.Outputs == 2
-}
-
-// width returns the length of u of a part.
-func (s *SparseProblem) width() int { return s.outputs() * (s.of.Of.Features + 1) }
-
-// scale returns the deviation of the feature of entry j of u; 0 of an intercept.
-func (s *SparseProblem) scale(j int) float64 {
-	d, part, at := s.of.Of.Features, j/s.width(), j%s.width()
-	if at >= s.outputs()*d {
-		return 0
-	}
-	return s.scales[part*d+at%d]
-}
-
-// weighs reports whether an entry of u is a weight of a feature that has a deviation.
-func (s *SparseProblem) weighs(j int) bool { return s.scale(j) > 0 }
-
 // set sets λ and α.
 func (s *SparseProblem) set(strength, ratio float64) {
 	s.strength, s.ratio = strength, ratio
-	first := s.outputs() * s.of.Of.Features // intercept
-	for j := range s.Thresholds {
+	for j, e := range s.entries {
 		switch {
-		case s.weighs(j):
+		case e.weighs():
 			s.Thresholds[j] = strength * ratio
-		case j%s.width() < first || s.of.Joint(): // outputs of a joint loss have no level
+		case e.feature >= 0 || s.of.Joint(): // outputs of a joint loss have no level
 			s.Thresholds[j] = math.Inf(1)
 		default:
 			s.Thresholds[j] = 0
@@ -203,73 +176,82 @@ func ScaleNumbers(parts, features int) int { return parts * (2*features + 3) }
 // constant: numbers of single precision differ by less.
 const constantShare = 1e-10
 
-// each calls f for each entry j of u, with its places in y: against, of the class that it counts
-// against, −1 where there is none, and its own. unit is the weight in y of u_j = 1.
-func (s *SparseProblem) each(f func(j, against, own int, unit float64)) {
-	c, d, outputs := s.of.Of.Outputs, s.of.Of.Features, s.outputs()
+// An entry is where an entry u_j is in y.
+type entry struct {
+	own, against int     // its place, and that of the class which it counts against; −1: none
+	feature      int     // −1 of an intercept
+	unit         float64 // the weight in y of u_j = 1; 0 of a feature without a deviation
+}
+
+// weighs reports whether an entry is a weight of a feature that has a deviation.
+func (e entry) weighs() bool { return e.feature >= 0 && e.unit > 0 }
+
+// findEntries finds the entries, part by part: those of the weights, output by output, then those
+// of the intercepts. Two classes share a weight.
+func (s *SparseProblem) findEntries() {
+	c, d, outputs := s.of.Of.Outputs, s.of.Of.Features, s.of.Of.Outputs
+	pairs := isClasses(s.of.Of) && c == 2
+	if pairs {
+		outputs = 1
+	}
+	s.width = outputs * (d + 1)
+	add := func(place, step, feature int, unit float64) {
+		e := entry{place, -1, feature, unit}
+		if pairs {
+			e.own, e.against = place+step, place
+		}
+		s.entries = append(s.entries, e)
+	}
 	for k := range s.of.Count {
 		for o := range outputs {
-			weights, intercept := (k*c+o)*d, s.of.Count*c*d+k*c+o
-			step := 0
-			if s.pairs() {
-				step = 1
-			}
-			at := k * s.width()
 			for j := range d {
 				unit := 0.0
 				if scale := s.scales[k*d+j]; scale > 0 {
 					unit = 1 / scale
 				}
-				own := weights + step*d + j
-				f(at+o*d+j, pairOf(step, weights+j), own, unit)
+				add((k*c+o)*d+j, d, j, unit)
 			}
-			f(at+outputs*d+o, pairOf(step, intercept), intercept+step, 1)
+		}
+		for o := range outputs {
+			add(s.of.Count*c*d+k*c+o, 1, -1, 1)
 		}
 	}
-}
-
-// pairOf returns the place of the other class, where there is one.
-func pairOf(step, place int) int {
-	if step == 0 {
-		return -1
-	}
-	return place
 }
 
 // expand writes the weights and intercepts of u to y.
 func (s *SparseProblem) expand(y, u []float64) {
-	s.each(func(j, against, own int, unit float64) {
-		v := float64(u[j] * unit)
-		if against >= 0 {
+	for j, e := range s.entries {
+		v := float64(u[j] * e.unit)
+		if e.against >= 0 {
 			v /= 2
-			y[against] = -v
+			y[e.against] = -v
 		}
-		y[own] = v
-	})
+		y[e.own] = v
+	}
 }
 
 // reduce writes the derivatives by u to dst, times a factor, of derivatives by y.
 func (s *SparseProblem) reduce(dst, y []float64, times float64) {
-	s.each(func(j, against, own int, unit float64) {
-		v := y[own]
-		if against >= 0 {
-			v = (v - y[against]) / 2
+	for j, e := range s.entries {
+		v := y[e.own]
+		if e.against >= 0 {
+			v = (v - y[e.against]) / 2
 		}
-		dst[j] = float64(times * v * unit)
-	})
+		dst[j] = float64(times * v * e.unit)
+	}
 }
 
 // collapse writes u to dst of which y are the weights and intercepts.
 func (s *SparseProblem) collapse(dst, y []float64) {
-	s.each(func(j, against, own int, unit float64) {
-		v := y[own]
-		if against >= 0 {
-			v -= y[against]
+	for j, e := range s.entries {
+		v := y[e.own]
+		if e.against >= 0 {
+			v -= y[e.against]
 		}
-		if dst[j] = 0; unit > 0 {
-			dst[j] = v / unit
+		if dst[j] = 0; e.unit > 0 {
+			dst[j] = v / e.unit
 		}
-	})
+	}
 }
 
 // gradientAt is the problem's Gradient.
@@ -302,8 +284,8 @@ func (s *SparseProblem) finish(dst, u, y []float64) {
 	s.reduce(dst, s.part, float64(s.of.Count))
 	if s.ratio < 1 {
 		for j, v := range u {
-			if s.weighs(j) {
-				dst[j] += float64(s.strength * (1 - s.ratio) * s.squares[j/s.width()] * v)
+			if s.entries[j].weighs() {
+				dst[j] += float64(s.strength * (1 - s.ratio) * s.squares[j/s.width] * v)
 			}
 		}
 	}
@@ -335,8 +317,8 @@ func (s *SparseProblem) Slopes(u []float64) (byStrength, byRatio float64, err er
 	s.reduce(b, s.part, 1)
 	v, err := s.SolveFree(u, b, nearby)
 	for j, at := range u {
-		if at != 0 && s.weighs(j) {
-			sign, at := math.Copysign(s.strength, at), float64(at*s.squares[j/s.width()])
+		if at != 0 && s.entries[j].weighs() {
+			sign, at := math.Copysign(s.strength, at), float64(at*s.squares[j/s.width])
 			byStrength -= float64(v[j] * (float64(s.ratio*sign) + float64((1-s.ratio)*s.strength*at)))
 			byRatio -= float64(v[j] * (sign - float64(s.strength*at)))
 		}
@@ -346,18 +328,11 @@ func (s *SparseProblem) Slopes(u []float64) (byStrength, byRatio float64, err er
 
 // Count returns how many features have a weight, as a mean over the parts.
 func (s *SparseProblem) Count(u []float64) float64 {
-	d := s.of.Of.Features
-	kept := make([]bool, s.of.Count*d)
+	kept := map[[2]int]bool{}
 	for j, v := range u {
-		if v != 0 && s.weighs(j) {
-			kept[j/s.width()*d+j%s.width()%d] = true
+		if e := s.entries[j]; v != 0 && e.weighs() {
+			kept[[2]int{j / s.width, e.feature}] = true
 		}
 	}
-	n := 0
-	for _, is := range kept {
-		if is {
-			n++
-		}
-	}
-	return float64(n) / float64(s.of.Count)
+	return float64(len(kept)) / float64(s.of.Count)
 }

@@ -1,6 +1,7 @@
 package candidates
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -57,15 +58,12 @@ func (s *strengthSearch) at(strength float64) (trial, error) {
 	if t, ok := s.tried[strength]; ok {
 		return t, nil
 	}
-	start, nearest := s.start, math.Inf(1)
-	for _, a := range slices.Sorted(maps.Keys(s.tried)) {
-		if d := math.Abs(a - strength); d < nearest {
-			start, nearest = s.tried[a].y, d
-		}
-	}
-	tol := solutionTol
-	if len(s.tried) > 0 { // the start is the same structure's
-		tol = partsTol(s.rows)
+	start, tol := s.start, solutionTol
+	if len(s.tried) > 0 {
+		nearest := slices.MinFunc(s.strengths(), func(a, b float64) int {
+			return cmp.Compare(math.Abs(a-strength), math.Abs(b-strength))
+		})
+		start, tol = s.tried[nearest].y, partsTol(s.rows)
 	}
 	t, err := s.solve(strength, start, tol)
 	if err == nil {
@@ -77,7 +75,7 @@ func (s *strengthSearch) at(strength float64) (trial, error) {
 // at returns a structure at a strength, solved from start to a tolerance.
 func (f *crossFit) at(st *Structure, strength float64, start []float64, tol float64) (trial, error) {
 	x := make([]float64, 0, f.Model.Count*f.features)
-	for _, penalties := range st.penalties[:f.Model.Count] {
+	for _, penalties := range st.penalties {
 		for _, c := range penalties {
 			x = append(x, f.penalty(c, strength))
 		}
@@ -93,10 +91,13 @@ func (f *crossFit) at(st *Structure, strength float64, start []float64, tol floa
 	return t, err
 }
 
+// strengths returns those that were tried, ascending.
+func (s *strengthSearch) strengths() []float64 { return slices.Sorted(maps.Keys(s.tried)) }
+
 // best returns the best strength so far.
 func (s *strengthSearch) best() (strength float64) {
 	least := math.Inf(1)
-	for _, a := range slices.Sorted(maps.Keys(s.tried)) {
+	for _, a := range s.strengths() {
 		if c := s.tried[a].criterion(); c < least {
 			strength, least = a, c
 		}
@@ -109,7 +110,7 @@ const leastRefined = 0.1
 
 // refine tries the strength at which the parabola through the best one and its neighbors is lowest.
 func (s *strengthSearch) refine() error {
-	tried, best := slices.Sorted(maps.Keys(s.tried)), s.best()
+	tried, best := s.strengths(), s.best()
 	k := slices.Index(tried, best)
 	if k < 1 || k+1 == len(tried) {
 		return nil
@@ -134,43 +135,21 @@ func (s *strengthSearch) settleStrength() {
 // settleAt gives a structure a strength, and what was found there.
 func (f *crossFit) settleAt(st *Structure, strength float64, t trial) {
 	st.Strength, st.y, st.Loss, st.Error = strength, t.y, runs.Number(t.loss), runs.Number(t.error)
-	st.Separate = f.classes() && t.wrong == 0
-}
-
-// list returns the strengths that were tried, ascending, with their losses.
-func (s *strengthSearch) list() (tried []runs.Constant) {
-	for _, a := range slices.Sorted(maps.Keys(s.tried)) {
-		tried = append(tried, runs.Constant{Lambda: a, Phi: s.tried[a].loss})
-	}
-	return tried
+	st.Separate = isClasses(f.Model.Of) && t.wrong == 0
 }
 
 // null finds the structure whose models have intercepts only, as its penalties outweigh any data.
 // The loss has their mean over the weights, features times outputs: the strength makes up for that.
 func (f *crossFit) null() (*Structure, error) {
-	st := &Structure{Structure: runs.Structure{Name: "no feature"}}
-	f.shapeParts(st)
-	s := f.newSearch(st, nil)
-	if _, err := s.at(num.Log(float64(f.features*f.Model.Of.Outputs)) + nullPenalty); err != nil {
-		return nil, err
-	}
-	s.settleStrength()
-	return st, nil
+	st, strength := f.newStructure("no feature", nil, 0), num.Log(float64(f.features*f.Model.Of.Outputs))+nullPenalty
+	t, err := f.at(st, strength, nil, solutionTol)
+	f.settleAt(st, strength, t)
+	return st, err
 }
 
 // leastFall is the share of its standard error by which the criterion has to fall for a search to
 // continue in a direction: very weak penalties are all alike, and so are very strong ones.
 const leastFall = 1e-2
-
-// tune finds the strength of a structure near another one's, whose models are y.
-func (f *crossFit) tune(st *Structure, near float64, y []float64) (tried []runs.Constant, err error) {
-	s := f.newSearch(st, y)
-	if err := s.descend(near); err != nil {
-		return nil, err
-	}
-	s.settleStrength()
-	return s.list(), nil
-}
 
 // descend tries strengths from one on: by ones up and down until the criterion falls no more, then
 // where a parabola is lowest.
@@ -207,7 +186,7 @@ func (f *crossFit) judge(y []float64) (trial, error) {
 	var sums [JudgedNumbers]float64 // Σ u L, Σ u² L, Σ u² L², Σ u of wrong classes
 	n := float64(f.parts.Agents.N())
 	err := f.parts.Agents.MeanNumbers(f.ctx, sums[:], func(i int, part []float64) error {
-		each, err := f.Problem.Each(i, train.ValSet, train.Fit{X: f.zeroX(), Y: y})
+		each, err := f.Problem.Each(i, train.ValSet, f.crossFitted(y))
 		clear(part)
 		for row, l := range each.Losses {
 			n, u := each.Rows(row), f.weights[i][row]
@@ -233,5 +212,7 @@ func weightedMean(sums []float64, n, rows float64) (mean, deviation float64) {
 	return mean, math.Sqrt(max(0, squares))
 }
 
-// zeroX returns an x, on which scores do not depend.
-func (f *crossFit) zeroX() []float64 { return make([]float64, f.Model.Count*f.features) }
+// crossFitted returns models of the parts, with an x on which scores do not depend.
+func (f *crossFit) crossFitted(y []float64) train.Fit {
+	return train.Fit{X: make([]float64, f.Model.Count*f.features), Y: y}
+}

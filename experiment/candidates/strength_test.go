@@ -258,7 +258,7 @@ func TestSettleAt(t *testing.T) {
 			t.Errorf("%+v: %+v", c, st.Structure)
 		}
 		least := math.Inf(-1)
-		if f.classes() {
+		if isClasses(f.Model.Of) {
 			least = math.Log(3. * 2 / (2 * 10 * 10 * 15))
 		}
 		if got := f.leastPenalty(); got != least && !(math.Abs(got-least) < 1e-12) {

@@ -97,47 +97,33 @@ func (c CrossFit) Structures(ctx context.Context, near float64) (*Structures, er
 	if s.null, err = f.null(); err != nil {
 		return nil, err
 	}
-	ridge := &Structure{Structure: runs.Structure{Name: "one penalty"}}
-	if err := s.add(ridge, func(st *Structure) (err error) {
-		s.Tried, err = f.tune(st, near, s.null.y)
-		return err
-	}); err != nil {
+	ridge := f.newStructure("one penalty", nil, 0)
+	if s.Tried, err = s.tune(ridge, near, s.null.y); err != nil {
 		return nil, err
 	}
 	if c.Lasso != nil {
 		return s, s.addLasso(ridge)
 	}
-	if err := s.chain("reweighted", ridge, mostReweighted); err != nil {
-		return nil, err
-	}
-	nearRidge := func(st *Structure) error {
-		_, err := f.tune(st, ridge.Strength, ridge.y)
-		return err
-	}
-	byRoot := &Structure{Structure: runs.Structure{Name: "by √gradient"}, from: s.null, kappa: 0.5}
-	byGradient := &Structure{Structure: runs.Structure{Name: "by gradient"}, from: s.null, kappa: 1}
+	err = s.chain("reweighted", ridge, mostReweighted)
+	byRoot, byGradient := f.newStructure("by √gradient", s.null, 0.5), f.newStructure("by gradient", s.null, 1)
 	for _, st := range []*Structure{byRoot, byGradient} {
-		if err := s.add(st, nearRidge); err != nil {
-			return nil, err
+		if err == nil {
+			_, err = s.tune(st, ridge.Strength, ridge.y)
 		}
 	}
-	if err := s.chain("by gradient, reweighted", byGradient, mostReweightedUp); err != nil {
-		return nil, err
+	if err == nil {
+		err = s.chain("by gradient, reweighted", byGradient, mostReweightedUp)
 	}
-	if c.Blocks.Of != nil {
-		if err := s.add(&Structure{Structure: runs.Structure{Name: "blocks"}}, func(st *Structure) error {
-			return f.tuneBlocks(st, ridge)
-		}); err != nil {
-			return nil, err
-		}
+	if err == nil && c.Blocks.Of != nil {
+		err = s.tuneBlocks(ridge)
 	}
-	if s.Best, err = choose(s.List, f.strengthPrior, f.beats); err != nil {
-		return nil, err
+	if err == nil {
+		s.Best, err = choose(s.List, f.strengthPrior, f.beats)
 	}
-	if s.one, err = f.whole(ridge); err != nil {
-		return nil, err
+	if err == nil {
+		s.one, err = f.whole(ridge)
 	}
-	if s.best = s.one; s.Best != ridge {
+	if s.best = s.one; err == nil && s.Best != ridge {
 		s.best, err = f.whole(s.Best)
 	}
 	return s, err
@@ -147,13 +133,8 @@ func (c CrossFit) Structures(ctx context.Context, near float64) (*Structures, er
 func (s *Structures) chain(name string, last *Structure, most int) error {
 	var losses []float64
 	for k := 1; !chainEnds(losses, most); k++ {
-		before := last
-		next := &Structure{Structure: runs.Structure{Name: fmt.Sprintf("%s %d", name, k)}, from: before,
-			kappa: 1}
-		if err := s.add(next, func(st *Structure) error {
-			_, err := s.fit.tune(st, before.Strength, before.y)
-			return err
-		}); err != nil {
+		next := s.fit.newStructure(fmt.Sprintf("%s %d", name, k), last, 1)
+		if _, err := s.tune(next, last.Strength, last.y); err != nil {
 			return err
 		}
 		last, losses = next, append(losses, float64(next.Loss))
@@ -173,14 +154,19 @@ func chainEnds(losses []float64, most int) bool {
 	return len(losses) >= most || rises >= mostRises
 }
 
-// add finds the strength of a structure by tune.
-func (s *Structures) add(st *Structure, tune func(st *Structure) error) error {
-	s.fit.shapeParts(st)
-	if err := tune(st); err != nil {
-		return err
+// tune finds the strength of a structure near another one's, whose models are y, and adds the
+// structure to the list. tried are the strengths, ascending, with their losses.
+func (s *Structures) tune(st *Structure, near float64, y []float64) (tried []runs.Constant, err error) {
+	search := s.fit.newSearch(st, y)
+	if err := search.descend(near); err != nil {
+		return nil, err
 	}
+	search.settleStrength()
 	s.List = append(s.List, st)
-	return nil
+	for _, strength := range search.strengths() {
+		tried = append(tried, runs.Constant{Lambda: strength, Phi: search.tried[strength].loss})
+	}
+	return tried, nil
 }
 
 // A crossFit is a CrossFit whose structures are being found.
@@ -206,8 +192,7 @@ func (c CrossFit) newCrossFit(ctx context.Context) (*crossFit, error) {
 	}
 	f.trainShare = 1 - 1/float64(c.Model.Count)
 	f.weights = make([][]float64, len(c.Data.Shards))
-	squares := []float64{0}
-	agents := f.parts.Agents
+	squares, agents := []float64{0}, f.parts.Agents
 	err := agents.MeanNumbers(ctx, squares, func(i int, part []float64) error {
 		val := c.Data.Shards[i].Val
 		w := make([]float64, val.Len())
@@ -238,17 +223,19 @@ func newSolver(p train.Problem) *exact.Solver {
 	return s
 }
 
-// shapeParts sets the log-penalties of each part at strength 0.
-func (f *crossFit) shapeParts(st *Structure) {
-	st.penalties = make([][]float64, f.Model.Count)
-	for k := range st.penalties {
-		if st.from == nil {
-			st.penalties[k] = make([]float64, f.features)
-		} else {
-			weights, _ := f.Model.Fold(st.from.y, k)
-			st.penalties[k] = f.reweight(st.kappa, weights)
+// newStructure returns a structure with the log-penalties of each part at strength 0, which the
+// weights of from shape by kappa; nil: none do.
+func (f *crossFit) newStructure(name string, from *Structure, kappa float64) *Structure {
+	st := &Structure{Structure: runs.Structure{Name: name}, from: from, kappa: kappa}
+	for k := range f.Model.Count {
+		penalties := make([]float64, f.features)
+		if from != nil {
+			weights, _ := f.Model.Fold(from.y, k)
+			penalties = f.reweight(kappa, weights)
 		}
+		st.penalties = append(st.penalties, penalties)
 	}
+	return st
 }
 
 // leastWeight is the share of the mean size of the weights at which a weight counts as none.
@@ -329,10 +316,10 @@ func (f *crossFit) addScores(ctx context.Context, m *Model) error {
 }
 
 // CrossFitted returns the best structure's models of the parts.
-func (s *Structures) CrossFitted() train.Fit { return train.Fit{X: s.fit.zeroX(), Y: s.Best.y} }
+func (s *Structures) CrossFitted() train.Fit { return s.fit.crossFitted(s.Best.y) }
 
 // CrossFittedOne returns the models of the parts with one penalty for all.
-func (s *Structures) CrossFittedOne() train.Fit { return train.Fit{X: s.fit.zeroX(), Y: s.List[0].y} }
+func (s *Structures) CrossFittedOne() train.Fit { return s.fit.crossFitted(s.List[0].y) }
 
 // Problem returns the problem of the models of all examples.
 func (s *Structures) Problem() train.Problem { return s.fit.All }
@@ -346,13 +333,15 @@ func (s *Structures) KeepsOne() bool { return s.Best == s.List[0] }
 // Note returns a sentence on the best structure and its result. It begins with what, such as "The
 // tuned λ is".
 func (s *Structures) Note(what string) string {
+	note, one := "", float64(s.List[0].Loss)
 	if s.Best.Lasso != nil {
-		return s.lassoNote()
-	}
-	note := fmt.Sprintf("%s %s, of %d structures of penalties the first that none surely beats on rows that its "+
-		"models have not seen; its loss on them is %.4g", what, s.Best.Name, len(s.List), float64(s.Best.Loss))
-	if !s.KeepsOne() {
-		note += fmt.Sprintf("; with one penalty it is %.4g", float64(s.List[0].Loss))
+		note = s.lassoNote(one)
+	} else {
+		note = fmt.Sprintf("%s %s, of %d structures of penalties the first that none surely beats on rows that its "+
+			"models have not seen; its loss on them is %.4g", what, s.Best.Name, len(s.List), float64(s.Best.Loss))
+		if !s.KeepsOne() {
+			note += fmt.Sprintf("; with one penalty it is %.4g", one)
+		}
 	}
 	if s.Best.Separate {
 		note += ". The classes separate: probabilities near 0 and 1 are not to be trusted"
@@ -377,12 +366,13 @@ func (s *Structures) Summaries(keeps bool) (all []runs.Structure) {
 func (s *Structures) Refit(ctx context.Context, all train.Problem, shards []data.Shard, times float64) (train.Fit,
 	error) {
 	f := *s.fit
-	f.ctx = ctx
+	f.ctx, f.all, f.trainShare = ctx, newSolver(all), f.trainShare/times
+	var w whole
+	var err error
 	if s.Best.Lasso != nil {
-		w, err := f.wholeLasso(s.Best, all, shards, s.best.Y)
-		return train.Fit{X: w.Penalties, Y: w.Y}, err
+		w, err = f.wholeLasso(s.Best, all, shards, s.best.Y)
+	} else {
+		w, err = f.whole(s.Best)
 	}
-	f.all, f.trainShare = newSolver(all), f.trainShare/times
-	w, err := f.whole(s.Best)
 	return train.Fit{X: w.Penalties, Y: w.Y}, err
 }
