@@ -178,7 +178,7 @@ const constantShare = 1e-10
 
 // An entry is where an entry u_j is in y.
 type entry struct {
-	own, against int     // its place, and that of the class which it counts against; −1: none
+	own, against int     // its place, and the place of the class which it counts against; −1: none
 	feature      int     // −1 of an intercept
 	unit         float64 // the weight in y of u_j = 1; 0 of a feature without a deviation
 }
@@ -186,8 +186,8 @@ type entry struct {
 // weighs reports whether an entry is a weight of a feature that has a deviation.
 func (e entry) weighs() bool { return e.feature >= 0 && e.unit > 0 }
 
-// findEntries finds the entries, part by part: those of the weights, output by output, then those
-// of the intercepts. Two classes share a weight.
+// findEntries finds the entries, part by part: the weights, output by output, then the intercepts.
+// Two classes share a weight.
 func (s *SparseProblem) findEntries() {
 	c, d, outputs := s.of.Of.Outputs, s.of.Of.Features, s.of.Of.Outputs
 	pairs := isClasses(s.of.Of) && c == 2

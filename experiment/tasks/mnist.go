@@ -21,9 +21,10 @@ func MNIST() experiment.Task {
 	t := &mnist{}
 	return experiment.Task{
 		Name: "mnist", About: mnistAbout,
-		Flags: t.Flags, Load: t.Load, Presets: mnistPresets(), Preset: t.Preset, Check: t.Check,
+		Flags: t.flags, Load: t.load, Check: t.check,
+		Presets: slices.Concat(penaltyPresets(), otherPresets()), Preset: t.preset,
 		First:    []string{"model", "partition", "train"},
-		Describe: t.Describe, Finish: t.Finish, Ending: t.Ending,
+		Describe: t.describe, Finish: t.finish, Ending: t.ending,
 	}
 }
 
@@ -56,7 +57,7 @@ type mnist struct {
 	size   models.Size // of the model
 }
 
-func (t *mnist) Flags(f *flag.FlagSet) {
+func (t *mnist) flags(f *flag.FlagSet) {
 	f.StringVar(&t.model, "model", "softmax", "`name` of the model: "+strings.Join(mnistModels(), ", "))
 	t.hidden = DefaultHidden
 	f.Var(&t.hidden, "hidden",
@@ -80,8 +81,8 @@ var layered = []string{"mlp", "mlp-relu", "hyperrep", "hyperclean-mlp"}
 // mnistModels are the models for ten classes.
 func mnistModels() []string { return models.NamesFor(10) }
 
-// Check is the task's.
-func (t *mnist) Check() error {
+// check is the task's Check.
+func (t *mnist) check() error {
 	switch {
 	case !slices.Contains(mnistModels(), t.model):
 		return dsbo.ConfigErrorf("-model must be one of %s; it is %s",
@@ -92,31 +93,28 @@ func (t *mnist) Check() error {
 	case t.val < 0:
 		return dsbo.ConfigErrorf("-val must be at least 1, or 0 for half of an agent's share; it is %d",
 			t.val)
-	}
-	if err := t.checkMislabel(); err != nil {
-		return err
+	case !(t.mislabel >= 0 && t.mislabel < 1):
+		return dsbo.ConfigErrorf("-mislabel must be at least 0 and below 1; it is %v", t.mislabel)
 	}
 	return t.hidden.Check(t.model, layered...)
 }
 
-// Load deals the images to all agents, reads the images of the agents that are here, and makes
+// load deals the images to all agents, reads the images of the agents that are here, and makes
 // the model.
-func (t *mnist) Load(a experiment.Agents) (task data.Task, m models.Model, err error) {
+func (t *mnist) load(a experiment.Agents) (task data.Task, m models.Model, err error) {
 	split := data.Split{Agents: a.N, Train: t.train, Val: t.val, Partition: t.partition, Seed: a.Seed}
 	here := a.Local
 	if t.model == distilled { // whose start is made of the training images of all
 		here = nil
 	}
-	if task, err = data.ShareMNIST(t.data, split, here...); err != nil {
-		return task, nil, err
+	if task, err = data.ShareMNIST(t.data, split, here...); err == nil {
+		err = t.mislabelTask(&task, a.Seed)
 	}
-	if task, err = t.withMislabels(task, a); err != nil {
+	if err != nil {
 		return task, nil, err
 	}
 	t.size = models.Size{Features: task.Features, Classes: task.Classes, Examples: task.TrainRows(), Seed: a.Seed}
-	if t.size.Hidden, err = t.hidden.Units(); err != nil {
-		return task, nil, err
-	}
+	t.size.Hidden, _ = t.hidden.Units() // which Check has read
 	if t.model == distilled {
 		t.size.Means = task.ClassMeans()
 		task = task.OfAgents(a.Local)
@@ -126,8 +124,8 @@ func (t *mnist) Load(a experiment.Agents) (task data.Task, m models.Model, err e
 	return task, m, err
 }
 
-// Describe is the task's.
-func (t *mnist) Describe(task data.Task, m models.Model) (map[string]any, string) {
+// describe is the task's Describe.
+func (t *mnist) describe(task data.Task, m models.Model) (map[string]any, string) {
 	// all have as many examples
 	one := task.Shards[slices.IndexFunc(task.Shards, func(s data.Shard) bool { return s.Train.Len() > 0 })]
 	train, val := one.Train.Len(), one.Val.Len()
@@ -147,10 +145,12 @@ func (t *mnist) Describe(task data.Task, m models.Model) (map[string]any, string
 
 // hyperparameterText describes the p hyperparameters of a model.
 func hyperparameterText(m models.Model, p int) string {
-	if of, ok := m.(models.Meant); ok && p != 1 {
-		return fmt.Sprintf("%d %s", p, of.Meaning().Many)
-	} else if ok {
+	of, ok := m.(models.Meant)
+	switch {
+	case ok && p == 1:
 		return "1 " + of.Meaning().One
+	case ok:
+		return fmt.Sprintf("%d %s", p, of.Meaning().Many)
 	}
 	return wording.Count(p, "penalty")
 }

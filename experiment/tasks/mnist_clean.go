@@ -3,9 +3,7 @@ package tasks
 import (
 	"fmt"
 	"slices"
-	"strings"
 
-	"dsbo"
 	"dsbo/data"
 	"dsbo/experiment"
 	"dsbo/experiment/plan"
@@ -15,42 +13,27 @@ import (
 // cleaning names the models that weigh training examples by the trust in their labels.
 var cleaning = []string{"hyperclean", "hyperclean-mlp"}
 
-// checkMislabel checks -mislabel.
-func (t *mnist) checkMislabel() error {
-	if !(t.mislabel >= 0 && t.mislabel < 1) {
-		return dsbo.ConfigErrorf("-mislabel must be at least 0 and below 1; it is %v", t.mislabel)
-	}
-	return nil
-}
-
-// withMislabels makes a share of the training labels of the agents in this process wrong, and
-// keeps which.
-func (t *mnist) withMislabels(task data.Task, a experiment.Agents) (data.Task, error) {
-	t.wrong = make([][]int, len(task.Shards))
-	if t.mislabel == 0 {
-		return task, nil
-	}
-	task.Shards = slices.Clone(task.Shards)
+// mislabelTask makes a share of the training labels of the agents in this process wrong, and keeps
+// which.
+func (t *mnist) mislabelTask(task *data.Task, seed uint64) (err error) {
+	t.wrong, task.Shards = make([][]int, len(task.Shards)), slices.Clone(task.Shards)
 	for i, s := range task.Shards {
-		if s.Train.Len() == 0 {
-			continue // it is not here
-		}
-		var err error
-		if task.Shards[i].Train, t.wrong[i], err = data.Mislabel(s.Train, t.mislabel, a.Seed, i); err != nil {
-			return task, err
+		if t.mislabel > 0 && s.Train.Len() > 0 && err == nil { // it is here
+			task.Shards[i].Train, t.wrong[i], err = data.Mislabel(s.Train, t.mislabel, seed, i)
 		}
 	}
-	return task, nil
+	return err
 }
 
-// Finish reports how many of the wrong labels the trust in examples has found, if the task made
+// finish reports how many of the wrong labels the trust in examples has found, if the task made
 // labels wrong. It also reports the quality of the model that is trained on the validation examples
 // too, whose labels are right.
-func (t *mnist) Finish(f experiment.FinishedRun) error {
+func (t *mnist) finish(f experiment.FinishedRun) error {
 	if t.detectionNumbers() == 0 {
 		return nil
 	}
-	if err := t.noteDetections(f); err != nil {
+	err := t.noteDetections(f)
+	if err != nil {
 		return err
 	}
 	all, m, err := t.withValidation()
@@ -80,15 +63,13 @@ func (t *mnist) withValidation() (all data.Task, m models.Model, err error) {
 	size, first := t.sizeWithValidation(), t.loaded.TrainRows()
 	validation := (size.Examples - first) / len(all.Shards)
 	for i, s := range all.Shards {
-		if s.Train.Len() == 0 {
-			continue // it is not here
-		}
-		if all.Shards[i].Train, err = data.Join(s.Train, s.Val, first+i*validation); err != nil {
-			return all, nil, err
+		if s.Train.Len() > 0 && err == nil { // it is here
+			all.Shards[i].Train, err = data.Join(s.Train, s.Val, first+i*validation)
 		}
 	}
-	all.AllTrainRows = size.Examples
-	m, err = models.ByName(t.model, size)
+	if all.AllTrainRows = size.Examples; err == nil {
+		m, err = models.ByName(t.model, size)
+	}
 	return all, m, err
 }
 
@@ -105,24 +86,19 @@ func (t *mnist) sizeWithValidation() models.Size {
 func (t *mnist) noteDetections(f experiment.FinishedRun) error {
 	sums := make([]float64, t.detectionNumbers())
 	err := f.Collective.Sum(sums, func(i int, part []float64) error {
-		wrong := map[int]bool{}
-		for _, row := range t.wrong[i] {
-			wrong[row] = true
-		}
 		for row, id := range t.loaded.Shards[i].Train.ID {
-			part[detection(wrong[row], f.X[id] < 0)]++
+			part[detection(slices.Contains(t.wrong[i], row), f.X[id] < 0)]++
 		}
 		return nil
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		f.Note("%s", detectionText(sums))
 	}
-	f.Note("%s", detections(sums).String())
-	return nil
+	return err
 }
 
-// Ending is the task's.
-func (t *mnist) Ending() (e plan.Ending) {
+// ending is the task's Ending.
+func (t *mnist) ending() (e plan.Ending) {
 	if n := t.detectionNumbers(); n > 0 {
 		e.Sums = []plan.Quantity{plan.Sum("counts of labels", n, plan.Once)}
 		if m, err := models.ByName(t.model, t.sizeWithValidation()); err == nil {
@@ -141,8 +117,9 @@ func (t *mnist) detectionNumbers() int {
 	return 0
 }
 
-// detection returns the entry of [detections] of a label that is wrong or not and is found to be
-// or not.
+// detection returns the entry of a sum of detections of a label that is wrong or not and is found
+// to be or not: right labels that are trusted and that are not, then wrong labels that are trusted
+// and that are not.
 func detection(wrong, found bool) (entry int) {
 	if wrong {
 		entry = 2
@@ -153,10 +130,6 @@ func detection(wrong, found bool) (entry int) {
 	return entry
 }
 
-// detections are the numbers of right labels that are trusted and that are not, and of wrong labels
-// that are trusted and that are not.
-type detections []float64
-
 // f1 returns the harmonic mean of precision and recall, of numbers that are rightly named and
 // others that are wrongly named or left out; 1 where there is nothing to name.
 func f1(named, wrongly, left float64) float64 {
@@ -166,15 +139,11 @@ func f1(named, wrongly, left float64) float64 {
 	return 2 * named / (2*named + wrongly + left)
 }
 
-// String returns the sentence for people. Found is where the weight of an example is below that at
-// the start, ½.
-func (d detections) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b,
+// detectionText returns the sentence on a sum of detections. A label is found where the weight of
+// its example is below that at the start, ½.
+func detectionText(d []float64) string {
+	return fmt.Sprintf(
 		"Of %.0f wrong training labels %.0f are found (weight below ½), and of %.0f right ones %.0f are taken "+
-			"for wrong: ",
-		d[2]+d[3], d[3], d[0]+d[1], d[1])
-	fmt.Fprintf(&b, "F1 of wrong labels %.2f %%, of right ones %.2f %%.", 100*f1(d[3], d[1], d[2]),
-		100*f1(d[0], d[2], d[1]))
-	return b.String()
+			"for wrong: F1 of wrong labels %.2f %%, of right ones %.2f %%.",
+		d[2]+d[3], d[3], d[0]+d[1], d[1], 100*f1(d[3], d[1], d[2]), 100*f1(d[0], d[2], d[1]))
 }

@@ -8,13 +8,10 @@ import (
 	"dsbo/experiment"
 )
 
-// mnistPresets are the presets of penalties and of the other models.
-func mnistPresets() []experiment.Preset { return slices.Concat(penaltyPresets(), otherPresets()) }
-
-// Preset is the task's: "tuned" is for penalties, and other x have a preset that
+// preset is the task's Preset: "tuned" is for penalties, and other x have a preset that
 // is made for their model.
-func (t *mnist) Preset() string {
-	for _, p := range mnistPresets() {
+func (t *mnist) preset() string {
+	for _, p := range otherPresets() {
 		if slices.Contains(p.Models, t.model) {
 			return p.Name
 		}

@@ -16,7 +16,7 @@ func Policy() experiment.Task {
 	t := &policy{}
 	return experiment.Task{
 		Name: "policy", About: policyAbout,
-		Flags: t.Flags, Load: t.Load, Check: t.Check, Describe: t.Describe,
+		Flags: t.flags, Load: t.load, Check: t.check, Describe: t.describe,
 		First: []string{"states", "features", "transitions"},
 		// Its steps suit weights of a value function. The lower problem is solved by one product,
 		// as its Hessian is the identity.
@@ -40,7 +40,7 @@ the mean square of the error of the values.`
 // policy is what the flags of the task choose.
 type policy struct{ data.Policy }
 
-func (t *policy) Flags(f *flag.FlagSet) {
+func (t *policy) flags(f *flag.FlagSet) {
 	f.IntVar(&t.States, "states", 100, "`number` of states, q")
 	f.IntVar(&t.Features, "features", 10, "`number` of features of a state, p")
 	f.IntVar(&t.Transitions, "transitions", 10, "`number` of transitions from each state that an agent has seen")
@@ -56,16 +56,16 @@ func (t *policy) of(agents int, seed uint64) data.Policy {
 	return c
 }
 
-// Check is the task's.
-func (t *policy) Check() error { return t.of(1, 0).Validate() }
+// check is the task's Check.
+func (t *policy) check() error { return t.of(1, 0).Validate() }
 
-func (t *policy) Load(a experiment.Agents) (data.Task, models.Model, error) {
+func (t *policy) load(a experiment.Agents) (data.Task, models.Model, error) {
 	task, err := t.of(a.N, a.Seed).Task(a.Local...)
 	return task, models.PolicyEvaluation{Features: t.Features, States: t.States}, err
 }
 
-// Describe is the task's.
-func (t *policy) Describe(task data.Task, _ models.Model) (map[string]any, string) {
+// describe is the task's Describe.
+func (t *policy) describe(task data.Task, _ models.Model) (map[string]any, string) {
 	return map[string]any{
 			"model": "policy evaluation", "states": t.States, "features": t.Features, "transitions": t.Transitions,
 			"discount": t.Discount, "rate": t.Rate,

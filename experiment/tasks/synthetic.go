@@ -18,7 +18,7 @@ func Synthetic() experiment.Task {
 	t := &synthetic{}
 	return experiment.Task{
 		Name: "synthetic", About: syntheticAbout,
-		Flags: t.Flags, Load: t.Load, Presets: syntheticPresets(), Check: t.Check, Describe: t.Describe,
+		Flags: t.flags, Load: t.load, Presets: syntheticPresets(), Check: t.check, Describe: t.describe,
 		First: []string{"p", "r", "train"},
 	}
 }
@@ -38,7 +38,7 @@ type synthetic struct {
 	reduce, labels   string
 }
 
-func (t *synthetic) Flags(f *flag.FlagSet) {
+func (t *synthetic) flags(f *flag.FlagSet) {
 	f.Float64Var(&t.rate, "r", 1, "r, heterogeneity rate, a positive `number`: features of agent i are N(0, i²r²)")
 	f.IntVar(&t.features, "p", 200, "p = q, `number` of features")
 	f.IntVar(&t.train, "train", 500, "training `examples` of each agent, for g_i")
@@ -52,8 +52,8 @@ func (t *synthetic) Flags(f *flag.FlagSet) {
 			"the paper prints it")
 }
 
-// Check is the task's.
-func (t *synthetic) Check() error {
+// check is the task's Check.
+func (t *synthetic) check() error {
 	for _, count := range []struct {
 		flag  string
 		value int
@@ -74,8 +74,8 @@ func (t *synthetic) Check() error {
 	return nil
 }
 
-// Load draws the examples of the agents that are here.
-func (t *synthetic) Load(a experiment.Agents) (task data.Task, m models.Model, err error) {
+// load draws the examples of the agents that are here.
+func (t *synthetic) load(a experiment.Agents) (task data.Task, m models.Model, err error) {
 	c := data.Synthetic{Agents: a.N, Features: t.features, Train: t.train, Val: t.val, Test: t.test,
 		Rate: t.rate, Real: t.labels == "real", Seed: a.Seed}
 	task = data.Task{Shards: make([]data.Shard, a.N), Features: t.features, AllTrainRows: a.N * t.train}
@@ -87,8 +87,8 @@ func (t *synthetic) Load(a experiment.Agents) (task data.Task, m models.Model, e
 	return task, models.Logistic{Features: t.features, Mean: t.reduce == "mean", Real: c.Real}, nil
 }
 
-// Describe is the task's.
-func (t *synthetic) Describe(task data.Task, _ models.Model) (map[string]any, string) {
+// describe is the task's Describe.
+func (t *synthetic) describe(task data.Task, _ models.Model) (map[string]any, string) {
 	settings := map[string]any{
 		"model": "logistic", "rate": t.rate, "features": t.features, "reduce": t.reduce,
 		"train": t.train, "val": t.val, "test": t.test,

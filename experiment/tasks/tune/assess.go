@@ -2,6 +2,7 @@ package tune
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 
@@ -28,9 +29,6 @@ type judge struct {
 	own  map[int]*modelfile.Model // with which the sites that are here predict; nil: made
 }
 
-// ofSite returns the model with which site i predicts.
-func (t judge) ofSite(i int) *modelfile.Model { return cmp.Or(t.own[i], t.made) }
-
 // assess finds how good the model's predictions are on the test rows of all sites together, by
 // counts that they add up.
 func (t judge) assess() (*runs.Assessment, error) {
@@ -50,20 +48,21 @@ func (t judge) assess() (*runs.Assessment, error) {
 	if n, _ := t.assessedNumbers(); n > 0 {
 		all := newAssessor(t.prepared.Recipe.Target)
 		rows := func(i int, of data.Examples, to assessor, in pass) {
-			made := t.ofSite(i)
-			eachRow(of, func(e data.Examples, row int, places []int32, values []float64) {
-				to.addRow(made.PredictFeatures(places, values), e, row, in)
+			made := cmp.Or(t.own[i], t.made)
+			for row, x := range eachRow(of) {
+				to.addRow(made.PredictFeatures(x.places, x.values), of, row, in)
+			}
+		}
+		err := t.sumCounts(all, assessor.Numbers, func(i int, own assessor) {
+			rows(i, t.prepared.Data.Shards[i].Test, own, counting)
+		})
+		if err == nil {
+			err = t.sumCounts(all, assessor.Errors, func(i int, own assessor) {
+				rows(i, t.prepared.Data.Shards[i].Test, own, errorsOf)
+				rows(i, t.prepared.Data.Shards[i].Train, own, trained)
 			})
 		}
-		if err := t.sumCounts(all, assessor.Numbers, func(i int, own assessor) {
-			rows(i, t.prepared.Data.Shards[i].Test, own, counting)
-		}); err != nil {
-			return nil, err
-		}
-		if err := t.sumCounts(all, assessor.Errors, func(i int, own assessor) {
-			rows(i, t.prepared.Data.Shards[i].Test, own, errorsOf)
-			rows(i, t.prepared.Data.Shards[i].Train, own, trained)
-		}); err != nil {
+		if err != nil {
 			return nil, err
 		}
 		all.fill(a)
@@ -99,14 +98,15 @@ func (t judge) addImportances(a *runs.Assessment) error {
 	}
 	rises := make([]float64, n)
 	err := t.run.Collective.Sum(rises, func(i int, part []float64) error {
-		eachRow(t.prepared.Data.Shards[i].Test, func(e data.Examples, row int, places []int32, values []float64) {
-			with := t.lossOf(places, values, e, row)
-			for k, v := range values {
-				values[k] = 0
-				part[places[k]] += float64(e.Rows(row) * (t.lossOf(places, values, e, row) - with))
-				values[k] = v
+		test := t.prepared.Data.Shards[i].Test
+		for row, x := range eachRow(test) {
+			with := t.lossOf(x, test, row)
+			for k, v := range x.values {
+				x.values[k] = 0
+				part[x.places[k]] += float64(test.Rows(row) * (t.lossOf(x, test, row) - with))
+				x.values[k] = v
 			}
-		})
+		}
 		return nil
 	})
 	if err != nil {
@@ -121,11 +121,10 @@ func (t judge) addImportances(a *runs.Assessment) error {
 	return nil
 }
 
-// lossOf returns the loss of a test row whose features that are not 0 are given.
-func (t judge) lossOf(places []int32, values []float64, e data.Examples, row int) float64 {
-	target := t.prepared.Recipe.Target
-	return predictionLoss(t.made.PredictFeatures(places, values).Numbers(0), targetOf(e, row), target,
-		t.outputLoss(target.Kind))
+// lossOf returns the loss of a test row with features x.
+func (t judge) lossOf(x nonzero, e data.Examples, row int) float64 {
+	return predictionLoss(t.made.PredictFeatures(x.places, x.values).Numbers(0), targetOf(e, row),
+		t.prepared.Recipe.Target, t.outputLoss())
 }
 
 // predictionLoss returns the loss of a prediction p of a target's true class, count or number, but
@@ -170,20 +169,27 @@ func (t judge) sumCounts(all assessor, numbers func(assessor) []float64, visit f
 // assessedNumbers returns how many numbers assess adds up in its first pass, and in its second; 0
 // if none.
 func (t *tune) assessedNumbers() (counted, errors int) {
-	if t.prepared.Rows[2] < fewestAssessed || t.prepared.Recipe.Target.Kind == features.Survival {
+	if t.prepared.Rows[2] < fewestAssessed || t.targetKind() == features.Survival {
 		return 0, 0
 	}
 	a := newAssessor(t.prepared.Recipe.Target)
 	return len(a.Numbers()), len(a.Errors())
 }
 
-// eachRow calls visit for each example with its features that are not 0, their places and values,
-// which the next call overwrites.
-func eachRow(e data.Examples, visit func(e data.Examples, row int, places []int32, values []float64)) {
-	var places []int32
-	var values []float64
-	for row := range e.Len() {
-		places, values = e.X.Nonzero(places[:0], values[:0], row)
-		visit(e, row, places, values)
+// The nonzero features of a row are those that are not 0.
+type nonzero struct {
+	places []int32
+	values []float64
+}
+
+// eachRow yields the rows of examples with their nonzero features, which the next row overwrites.
+func eachRow(e data.Examples) iter.Seq2[int, nonzero] {
+	return func(yield func(int, nonzero) bool) {
+		var x nonzero
+		for row := range e.Len() {
+			if x.places, x.values = e.X.Nonzero(x.places[:0], x.values[:0], row); !yield(row, x) {
+				return
+			}
+		}
 	}
 }

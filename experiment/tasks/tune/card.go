@@ -8,8 +8,8 @@ import (
 	"dsbo/tables/features"
 )
 
-// Card is the task's.
-func (t *tune) Card() *runs.Card {
+// card is the task's Card.
+func (t *tune) card() *runs.Card {
 	p := t.prepared
 	if p == nil || p.Missing == nil {
 		return nil
@@ -20,9 +20,15 @@ func (t *tune) Card() *runs.Card {
 	for _, n := range p.Classes {
 		card.Target.Counts = append(card.Target.Counts, runs.Number(n))
 	}
-	if target.Kind == features.Survival {
+	switch target.Kind {
+	case features.Survival:
 		card.Target.Levels = []string{"event", "censored"}
 		card.Target.Counts = []runs.Number{runs.Number(p.Events[0]), runs.Number(float64(p.Rows[0]) - p.Events[0])}
+	case features.Value:
+		card.Target.Deviation = runs.Number(target.Deviation)
+		fallthrough
+	case features.Counts:
+		card.Target.Mean = runs.Number(target.Mean)
 	}
 	card.Sites, card.Odd = slices.Clone(p.OfSites), p.Odd
 	for i := range card.Sites {
@@ -32,12 +38,6 @@ func (t *tune) Card() *runs.Card {
 	}
 	for _, n := range p.OwnRows {
 		card.Own = append(card.Own, runs.Number(n))
-	}
-	if target.Kind == features.Value || target.Kind == features.Counts {
-		card.Target.Mean = runs.Number(target.Mean)
-	}
-	if target.Kind == features.Value {
-		card.Target.Deviation = runs.Number(target.Deviation)
 	}
 	for k, in := range p.Recipe.Inputs {
 		one := runs.CardColumn{Name: in.Name, Read: readAs(in), Missing: runs.Number(p.Missing[k]),

@@ -42,7 +42,8 @@ func (t judge) addFeatures(a *runs.Assessment, kept *modelfile.Model) error {
 		return err
 	}
 	chosen := t.largest(fit.Effects)
-	quantile, marked := 0.0, map[contrast]bool{}
+	var quantile float64
+	var marked map[contrast]bool
 	if fit.Refused == "" {
 		quantile, marked = confidence(fit, chosen, a.Effects)
 	}
@@ -103,10 +104,8 @@ func (t judge) addCoefficients(a *runs.Assessment, fit *effects.Fit, chosen []co
 		scale = r.Target.Deviation
 	}
 	for _, c := range chosen {
-		column := fit.Columns[c.feature]
-		one := runs.Coefficient{Feature: column.Name, Column: r.Input(column.Group).Name, Why: fit.Why[c.feature],
-			Estimate: runs.Unknown(), Error: runs.Unknown(), Low: runs.Unknown(), High: runs.Unknown()}
-		unit := scale
+		column, unit := fit.Columns[c.feature], scale
+		one := runs.Coefficient{Feature: column.Name, Column: r.Input(column.Group).Name, Why: fit.Why[c.feature]}
 		if !column.Level && !column.Blank {
 			one.Deviation = r.Input(column.Group).Deviation
 			unit /= one.Deviation
@@ -119,11 +118,9 @@ func (t judge) addCoefficients(a *runs.Assessment, fit *effects.Fit, chosen []co
 		if ref := fit.Reference[c.feature]; ref >= 0 {
 			one.Reference = fit.Columns[ref].Name
 		}
+		effect := effects.Effect{Value: math.NaN(), Error: math.NaN()}
 		if fit.Refused == "" && one.Why == "" {
-			effect := fit.Effect(c.feature, c.class)
-			reach := float64(quantile * effect.Error)
-			one.Estimate, one.Error = runs.Number(effect.Value*unit), runs.Number(effect.Error*unit)
-			one.Low, one.High = runs.Number((effect.Value-reach)*unit), runs.Number((effect.Value+reach)*unit)
+			effect = fit.Effect(c.feature, c.class)
 			one.BeyondChance = marked[contrast{feature: c.feature, class: c.class}]
 			told := slices.ContainsFunc(a.Effects.Columns,
 				func(c runs.ColumnEffect) bool { return c.Column == one.Column })
@@ -133,6 +130,9 @@ func (t judge) addCoefficients(a *runs.Assessment, fit *effects.Fit, chosen []co
 					Value: runs.Number(v * scale), Low: runs.Number(low * scale), High: runs.Number(high * scale)})
 			}
 		}
+		reach := float64(quantile * effect.Error)
+		one.Estimate, one.Error = runs.Number(effect.Value*unit), runs.Number(effect.Error*unit)
+		one.Low, one.High = runs.Number((effect.Value-reach)*unit), runs.Number((effect.Value+reach)*unit)
 		a.Coefficients = append(a.Coefficients, one)
 	}
 	slices.SortStableFunc(a.Effects.Columns, func(a, b runs.ColumnEffect) int { return cmp.Compare(b.Value, a.Value) })
@@ -156,17 +156,8 @@ func unmeasured(p *features.Prepared) string {
 // penalties, of all sites. Weights are the file's, which count rows where they are whole; those
 // that balance classes change no effect.
 func (t judge) tables() effects.Tables {
-	r := t.prepared.Recipe
-	all := effects.Tables{Kind: effects.Number, Classes: len(r.Target.Classes), Columns: columnsOf(r),
-		Sum: t.run.Collective.Sum}
-	switch r.Target.Kind {
-	case features.Class:
-		all.Kind = effects.Class
-	case features.Counts:
-		all.Kind = effects.Count
-	case features.Survival:
-		all.Kind, all.Breslow = effects.Hazard, t.ties == breslow
-	}
+	all := tablesWithoutRows(t.tune)
+	all.Sum = t.run.Collective.Sum
 	for _, shard := range t.prepared.Data.Shards {
 		parts := []data.Examples{shard.Train}
 		if t.prepared.Folds == 0 {
@@ -191,6 +182,15 @@ func (t judge) tables() effects.Tables {
 		all.Sites = append(all.Sites, site)
 	}
 	return all
+}
+
+// tablesWithoutRows returns the columns of the sites' tables, and what they are to predict.
+func tablesWithoutRows(t *tune) effects.Tables {
+	kinds := map[features.TargetKind]effects.Kind{features.Value: effects.Number, features.Class: effects.Class,
+		features.Counts: effects.Count, features.Survival: effects.Hazard}
+	r := t.prepared.Recipe
+	return effects.Tables{Kind: kinds[r.Target.Kind], Classes: len(r.Target.Classes), Columns: columnsOf(r),
+		Breslow: t.ties == breslow}
 }
 
 // reader reads the features of rows of some examples, one after the other.
@@ -284,11 +284,7 @@ func effectSums(t *tune) (list []plan.Quantity) {
 	if t.taken == network || unmeasured(t.prepared) != "" {
 		return nil
 	}
-	all := effects.Tables{Classes: len(t.prepared.Recipe.Target.Classes), Columns: columnsOf(t.prepared.Recipe)}
-	if t.prepared.Recipe.Target.Kind == features.Survival {
-		all.Kind = effects.Hazard
-	}
-	for _, s := range all.Sums() { // none of it is certain
+	for _, s := range tablesWithoutRows(t).Sums() { // none of it is certain
 		list = append(list, plan.Sum(s.Name, s.Length, plan.Range{Most: s.Most}))
 	}
 	return list

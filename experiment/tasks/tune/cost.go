@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/data"
 	"dsbo/models"
 	"dsbo/runs"
 	"dsbo/tables/features"
@@ -23,7 +22,7 @@ type missCost struct {
 
 // String implements flag.Value.
 func (c *missCost) String() string {
-	if c == nil || c.class == "" {
+	if c.class == "" {
 		return ""
 	}
 	return c.class + "=" + strconv.FormatFloat(c.cost, 'g', -1, 64)
@@ -72,13 +71,14 @@ func (t judge) addThreshold(a *runs.Assessment, test assessor) error {
 	}
 	all := newAssessor(target)
 	if err := t.sumCounts(all, assessor.Numbers, func(i int, own assessor) {
-		eachRow(t.prepared.Data.Shards[i].Val, func(e data.Examples, row int, places []int32, values []float64) {
+		validation := t.prepared.Data.Shards[i].Val
+		for row, x := range eachRow(validation) {
 			for fold, part := range parts {
-				if len(parts) == 1 || e.Weight.At(row, fold) > 0 {
-					own.addRow(part.PredictFeatures(places, values), e, row, counting)
+				if len(parts) == 1 || validation.Weight.At(row, fold) > 0 {
+					own.addRow(part.PredictFeatures(x.places, x.values), validation, row, counting)
 				}
 			}
-		})
+		}
 	}); err != nil {
 		return err
 	}
@@ -101,8 +101,7 @@ func (t judge) addThreshold(a *runs.Assessment, test assessor) error {
 // validators returns models that have not seen the validation rows: the one that is made, or with
 // cross-validation the model of each fold, at the λ that is kept.
 func (t judge) validators() (parts []*modelfile.Model, err error) {
-	of, _ := t.m.(models.Layered)
-	ys := t.run.Parts
+	of, ys := t.m.(models.Layered), t.run.Parts
 	if len(ys) == 0 {
 		one, ok := t.m.(models.Linear)
 		if t.prepared.Folds == 0 || !ok {
@@ -111,7 +110,6 @@ func (t judge) validators() (parts []*modelfile.Model, err error) {
 		if p, _ := one.Dims(); p != len(t.run.X) {
 			one.Penalties = models.PerFeature{}
 		}
-		of = one
 		folds := models.Folds{Of: one, Count: t.prepared.Folds}
 		solved, err := t.run.Solve(t.prepared.Data, folds, t.run.X)
 		if err != nil {

@@ -11,8 +11,8 @@ import (
 	"dsbo/tables/features"
 )
 
-// Describe is the task's.
-func (t *tune) Describe(task data.Task, m models.Model) (map[string]any, string) {
+// describe is the task's Describe.
+func (t *tune) describe(task data.Task, m models.Model) (map[string]any, string) {
 	r, rows := t.prepared.Recipe, t.prepared.Rows
 	what := wording.Count(task.Classes, "class")
 	switch r.Target.Kind {
@@ -26,8 +26,7 @@ func (t *tune) Describe(task data.Task, m models.Model) (map[string]any, string)
 	}
 	settings := map[string]any{
 		"model": t.taken, "target": r.Target.Name, "task": r.Target.Kind, "classes": r.Target.Classes,
-		"event": t.event, "ties": t.ties,
-		"features":        task.Features,
+		"event": t.event, "ties": t.ties, "features": task.Features,
 		"features_sha256": digestOf(t.layering(layersOf(m)).names), "penalty": t.shared, "loss": t.loss,
 		"blocks":  digestOf(append(t.blocks.Names, fmt.Sprint(t.blocks.Of))),
 		"balance": t.balance, "train": rows[0], "val": rows[1], "test": rows[2],

@@ -69,7 +69,7 @@ func TestEnding(t *testing.T) {
 	} {
 		one, sums := plainTune(c.rows, c.folds), ""
 		c.change(one)
-		e := one.Ending()
+		e := one.ending()
 		for _, s := range e.Sums {
 			words := strings.Fields(s.Name)
 			last := words[len(words)-1]

@@ -56,9 +56,9 @@ func (t *tune) firstNumber() int {
 	return 0
 }
 
-// Agents is the task's: there is one file for each agent. Where a number is left out, a site may
-// have been forgotten.
-func (t *tune) Agents() (int, error) {
+// agents is the task's Agents: there is one file for each agent. Where a number is left out, a site
+// may have been forgotten.
+func (t *tune) agents() (int, error) {
 	if !t.namesFiles() {
 		return 0, nil
 	}
@@ -115,8 +115,8 @@ func (t *tune) files(a experiment.Agents) (paths map[int]string, dealt bool, err
 	return paths, !t.namesFiles() && !a.Own, nil
 }
 
-// Fingerprint is the task's.
-func (t *tune) Fingerprint(a experiment.Agents) ([]byte, error) {
+// fingerprint is the task's Fingerprint.
+func (t *tune) fingerprint(a experiment.Agents) ([]byte, error) {
 	paths, _, err := t.files(a)
 	if err != nil {
 		return nil, err
@@ -155,15 +155,22 @@ func (t *tune) read(a experiment.Agents) ([]*tables.Table, error) {
 	sites := make([]*tables.Table, a.N)
 	if dealt {
 		whole, err := t.open(t.data)
-		if err != nil {
-			return nil, err
-		}
-		if whole.Rows() < a.N {
-			return nil, dsbo.ConfigErrorf(
+		if err == nil && whole.Rows() < a.N {
+			err = dsbo.ConfigErrorf(
 				"-data %s: there must be a row for each of the %d agents (-agents) at least; it has %d", t.data,
 				a.N, whole.Rows())
 		}
-		return t.deal(whole, a), nil
+		if err != nil {
+			return nil, err
+		}
+		// the order of the seed
+		order := rand.New(rand.NewPCG(num.SplitMix(a.Seed), streamDeal)).Perm(whole.Rows())
+		for _, i := range a.Local {
+			rows := slices.Clone(order[i*whole.Rows()/a.N : (i+1)*whole.Rows()/a.N])
+			slices.Sort(rows)
+			sites[i] = whole.Pick(rows)
+		}
+		return sites, nil
 	}
 	for _, i := range a.Local {
 		if sites[i], err = t.open(paths[i]); err != nil {
@@ -215,11 +222,10 @@ type missing struct {
 }
 
 func (m *missing) String() string {
-	var list []string
+	list := m.words
 	if m.rule != "" {
-		list = append(list, string(m.rule))
+		list = slices.Concat([]string{string(m.rule)}, m.words)
 	}
-	list = append(list, m.words...)
 	for _, column := range slices.Sorted(maps.Keys(m.of)) {
 		for _, word := range append([]string{""}, m.of[column]...) {
 			list = append(list, column+"="+word)
@@ -256,19 +262,6 @@ func (m *missing) Set(text string) error {
 
 // streamDeal separates the draws of rows for agents from all other draws.
 const streamDeal = 0x6465616c
-
-// deal deals the rows of a table to all agents, in an order of the seed, and returns the tables of
-// those that are here.
-func (t *tune) deal(whole *tables.Table, a experiment.Agents) []*tables.Table {
-	order := rand.New(rand.NewPCG(num.SplitMix(a.Seed), streamDeal)).Perm(whole.Rows())
-	sites := make([]*tables.Table, a.N)
-	for _, i := range a.Local {
-		rows := slices.Clone(order[i*whole.Rows()/a.N : (i+1)*whole.Rows()/a.N])
-		slices.Sort(rows)
-		sites[i] = whole.Pick(rows)
-	}
-	return sites
-}
 
 // optionsOf returns how tables are prepared, by the flags.
 func optionsOf(t *tune) features.Options {

@@ -255,7 +255,7 @@ func (t *tune) crossFit() *experiment.CrossFit {
 	if t.shared != auto && !beforehand && !wantsLasso(t) {
 		return nil
 	}
-	_, squares := t.outputLoss(t.prepared.Recipe.Target.Kind).(models.Squared)
+	_, squares := t.outputLoss().(models.Squared)
 	c := &experiment.CrossFit{All: t.unfolded(), Blocks: t.blocks, Variance: squares, Networks: t.networks(),
 		Levels: t.levels, Lasso: wantedLasso(t)}
 	if beforehand {

@@ -47,8 +47,8 @@ func (t *tune) readEarlier(agent int) (*earlier, error) {
 	return e, nil
 }
 
-// Start is the task's.
-func (t *tune) Start() (x, y []float64) {
+// start is the task's Start.
+func (t *tune) start() (x, y []float64) {
 	if t.earlier != nil {
 		y = t.earlier.y
 	}
@@ -80,22 +80,19 @@ func (t *tune) startFromEarlier(a experiment.Agents, m models.Model) (err error)
 	if t.earlier == nil {
 		return nil
 	}
-	e, layered := t.earlier, m.(models.Layered)
-	var notes [2]string
-	e.x, notes[0] = e.startLambda(t.layering(len(layered.Layers())).names)
+	e, layered, note := t.earlier, m.(models.Layered), ""
+	e.x, note = e.startLambda(t.layering(len(layered.Layers())).names)
+	a.Log("%s", note)
 	if t.shared == auto { // one for all, from which the structures begin
 		e.x = []float64{meanOf(e.x)}
 	}
 	if adapted := e.model.Adapted(t.prepared.Recipe); adapted != nil {
 		e.y = startInFolds(t.inFolds(m), adapted.Y(layered))
 	}
-	notes[1] = fmt.Sprintf("the model starts at that of %s", e.folder)
 	if e.y == nil {
-		notes[1] = fmt.Sprintf(
-			"the model does not start at that of %s, which has other layers or predicts something else", e.folder)
-	}
-	for _, note := range notes {
-		a.Log("%s", note)
+		a.Log("the model does not start at that of %s, which has other layers or predicts something else", e.folder)
+	} else {
+		a.Log("the model starts at that of %s", e.folder)
 	}
 	if a.Private {
 		return nil // λ and models that differ are averaged
@@ -152,12 +149,11 @@ func (e *earlier) startLambda(names []string) (x []float64, note string) {
 		}
 	}
 	mean := meanOf(known)
+	for _, name := range added {
+		of[name] = mean
+	}
 	for _, name := range names {
-		v, ok := of[name]
-		if !ok {
-			v = mean
-		}
-		x = append(x, v)
+		x = append(x, of[name])
 	}
 	note = fmt.Sprintf("λ starts at that of %s", e.folder)
 	if len(added) > 0 {
@@ -177,12 +173,10 @@ func findEarlier(t *tune, a experiment.Agents, found []runs.Found) (e *earlier, 
 	if e, err = t.readEarlier(a.Local[0]); err != nil || e == nil || a.Private {
 		return e, err
 	}
-	there, err := e.folder.Has(runs.SetupFile)
-	if !there {
+	if there, err := e.folder.Has(runs.SetupFile); !there {
 		return e, err
 	}
-	setup, err := e.folder.ReadSetup()
-	if err != nil || !begins(setup.Found, found) {
+	if setup, err := e.folder.ReadSetup(); err != nil || !begins(setup.Found, found) {
 		return e, err
 	}
 	a.Log("%s is of the same rows and seed: the run is as without -from", e.folder)

@@ -13,20 +13,12 @@ import (
 	"dsbo/tables/features"
 )
 
-// A group is the columns whose names match a pattern of package path, such as gene_*: they have a
-// penalty of their own. Groups of one name are one.
-type group struct{ Name, Pattern string }
+// groups are the values of -group, and the lines of the file of -groups: of each a name and a
+// pattern of package path, such as gene=gene_*. The columns whose names match have a penalty of
+// their own. Groups of one name are one.
+type groups []string
 
-// groups are the values of -group, and the lines of the file of -groups.
-type groups []group
-
-func (g *groups) String() string {
-	var parts []string
-	for _, one := range *g {
-		parts = append(parts, one.Name+"="+one.Pattern)
-	}
-	return strings.Join(parts, ",")
-}
+func (g *groups) String() string { return strings.Join(*g, ",") }
 
 // Set reads groups, with commas between.
 func (g *groups) Set(text string) (err error) {
@@ -45,7 +37,7 @@ func parseGroups(texts []string) (list groups, err error) {
 			return nil, dsbo.ConfigErrorf(
 				"a group must be a name and a pattern of columns, such as lab=lab_*; it is %q", text)
 		}
-		list = append(list, group{name, pattern})
+		list = append(list, text)
 	}
 	return list, nil
 }
@@ -60,10 +52,11 @@ func (g groups) findBlocks(r features.Recipe) (b candidates.Blocks, err error) {
 	for _, f := range r.Features() {
 		column, name := r.Input(f.Input).Name, restOfFeatures
 		for k, one := range g {
-			if ok, _ := path.Match(one.Pattern, column); ok { // patterns have been checked
+			of, pattern, _ := strings.Cut(one, "=")
+			if ok, _ := path.Match(pattern, column); ok { // patterns have been checked
 				matched[k] = true
 				if name == restOfFeatures {
-					name = one.Name
+					name = of
 				}
 			}
 		}
@@ -74,8 +67,9 @@ func (g groups) findBlocks(r features.Recipe) (b candidates.Blocks, err error) {
 		b.Of = append(b.Of, at)
 	}
 	if k := slices.Index(matched, false); k >= 0 {
-		return b, dsbo.ConfigErrorf("-group %s: the pattern must match a column; of %s, none is called %s",
-			g[k].Name, wording.Count(len(r.Used()), "column"), g[k].Pattern)
+		name, pattern, _ := strings.Cut(g[k], "=")
+		return b, dsbo.ConfigErrorf("-group %s: the pattern must match a column; of %s, none is called %s", name,
+			wording.Count(len(r.Used()), "column"), pattern)
 	}
 	return b, nil
 }

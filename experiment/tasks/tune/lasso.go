@@ -1,11 +1,8 @@
 package tune
 
 import (
-	"bytes"
-	"encoding/csv"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"dsbo"
 	"dsbo/experiment"
@@ -33,12 +30,13 @@ func wantsLasso(t *tune) bool { return t.penalty == lasso || t.penalty == elasti
 
 // wantedLasso returns what is asked of it; nil: none is asked for.
 func wantedLasso(t *tune) *candidates.Lasso {
-	if !wantsLasso(t) {
-		return nil
-	}
 	l := &candidates.Lasso{Ratio: 1, OneError: t.lasso.lambda == oneError}
-	if t.penalty == elastic {
+	switch t.penalty {
+	default:
+		return nil
+	case elastic:
 		l.Ratio, _ = strconv.ParseFloat(t.lasso.ratio, 64) // which Check has read; 0 of auto
+	case lasso:
 	}
 	return l
 }
@@ -93,13 +91,10 @@ func tellPenalties(t *tune, f experiment.FinishedRun, a *runs.Assessment, all []
 		glmnet = ""
 	}
 	f.Note("The kept model has %d of %d features (lambda.csv)%s.", len(told.Names), told.Of, glmnet)
-	var text bytes.Buffer
-	w := csv.NewWriter(&text)
-	_ = w.Write([]string{"lambda", "loss", "error", "nonzero"}) // a buffer takes all
+	text := []byte("lambda,loss,error,nonzero\n")
 	for _, at := range l.Path {
-		_ = w.Write(strings.Fields(fmt.Sprintf("%.10g %.10g %.10g %.4g", at.Lambda*unit, float64(at.Loss),
-			float64(at.Error), at.Nonzero)))
+		text = fmt.Appendf(text, "%.10g,%.10g,%.10g,%.4g\n", at.Lambda*unit, float64(at.Loss), float64(at.Error),
+			at.Nonzero)
 	}
-	w.Flush()
-	return f.Folder.WriteFile(runs.PathFile, text.Bytes())
+	return f.Folder.WriteFile(runs.PathFile, text)
 }

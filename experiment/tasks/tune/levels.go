@@ -72,10 +72,10 @@ func findLevels(t *tune, a experiment.Agents) (l candidates.Levels, err error) {
 	case t.shared != auto:
 		why = "-penalty auto has folds"
 	}
-	if why != "" && t.siteEffects == intercept {
+	switch {
+	case why != "" && t.siteEffects == intercept:
 		return l, dsbo.ConfigErrorf("-site-effects intercept can be given where %s", why)
-	}
-	if why != "" {
+	case why != "":
 		a.Log("sites have one level: -site-effects auto tries others where %s", why)
 		return l, nil
 	}
@@ -163,18 +163,17 @@ func modelsOf(t *tune, f experiment.FinishedRun, of models.Model, rows data.Task
 	own = map[int]*modelfile.Model{}
 	for i, s := range rows.Shards {
 		levels, err := models.NewPrograms(m).Levels(s.Train, new(ad.Workspace))
-		if err != nil {
-			return nil, nil, err
-		}
-		if levels == nil { // the site is elsewhere
+		if err == nil && levels == nil { // the site is elsewhere
 			continue
 		}
-		p, _ := m.Dims()
-		its, err := levels.Own(make([]float64, p), y)
-		if err != nil {
-			return nil, nil, err
+		var its []float64
+		if p, _ := m.Dims(); err == nil {
+			its, err = levels.Own(make([]float64, p), y)
 		}
-		if own[i], err = modelfile.New(t.prepared.Recipe, m, its, origin); err != nil {
+		if err == nil {
+			own[i], err = modelfile.New(t.prepared.Recipe, m, its, origin)
+		}
+		if err != nil {
 			return nil, nil, err
 		}
 	}

@@ -44,9 +44,16 @@ func newAssessor(t features.Target) assessor {
 }
 
 // measure returns a measure as the run folder has it.
-func measure(name, unit, hint string, isShare bool, i assess.Interval) runs.Measure {
-	return runs.Measure{Name: name, Unit: unit, Share: isShare, Hint: hint, Value: runs.Number(i.Value),
-		Low: runs.Number(i.Low), High: runs.Number(i.High)}
+func measure(name, hint string, i assess.Interval) runs.Measure {
+	return runs.Measure{Name: name, Hint: hint, Value: runs.Number(i.Value), Low: runs.Number(i.Low),
+		High: runs.Number(i.High)}
+}
+
+// share returns a measure that is a share of rows.
+func share(name, hint string, i assess.Interval) runs.Measure {
+	m := measure(name, hint, i)
+	m.Share = true
+	return m
 }
 
 // A classAssessor counts probabilities of classes.
@@ -68,28 +75,27 @@ func (c classAssessor) addRow(p modelfile.Predictions, e data.Examples, row int,
 const calibrationGroups = 10
 
 func (c classAssessor) fill(a *runs.Assessment) {
-	shown := c.names
-	if len(shown) == 2 {
-		shown = shown[1:] // the area of the other one is the same
+	first := 0
+	if len(c.names) == 2 {
+		first = 1 // the area of the other one is the same
 	}
-	a.Measures = append(a.Measures, measure("accuracy", "", "share of the rows whose likeliest class is right", true,
-		c.Accuracy()))
-	for k := len(c.names) - len(shown); k < len(c.names); k++ {
-		a.Measures = append(a.Measures, measure("AUROC of "+c.names[k], "",
-			"how often a row of the class gets a higher probability than another row; 0.5 is chance", false, c.AUC(k)))
+	a.Measures = append(a.Measures, share("accuracy", "share of the rows whose likeliest class is right", c.Accuracy()))
+	for k := first; k < len(c.names); k++ {
+		a.Measures = append(a.Measures, measure("AUROC of "+c.names[k],
+			"how often a row of the class gets a higher probability than another row; 0.5 is chance", c.AUC(k)))
 	}
-	for k := len(c.names) - len(shown); k < len(c.names); k++ {
+	for k := first; k < len(c.names); k++ {
 		own, others := c.At(k, 0)
-		a.Measures = append(a.Measures, measure("AUPRC of "+c.names[k], "", fmt.Sprintf(
-			"mean precision as ever more of the class are found; chance is its share, %.3g", own/(own+others)), false,
+		a.Measures = append(a.Measures, measure("AUPRC of "+c.names[k], fmt.Sprintf(
+			"mean precision as ever more of the class are found; chance is its share, %.3g", own/(own+others)),
 			c.AveragePrecision(k)))
 	}
-	a.Measures = append(a.Measures, measure("Brier score", "",
-		"mean squared distance of probabilities from the truth; 0 is perfect", false, c.Brier()))
+	a.Measures = append(a.Measures, measure("Brier score",
+		"mean squared distance of probabilities from the truth; 0 is perfect", c.Brier()))
 	for k, name := range c.names {
-		a.Measures = append(a.Measures, measure("recall of "+name, "", "share of the rows of the class that are found",
-			true, c.Recall(k)), measure("precision of "+name, "", "share of those taken for the class that are of it",
-			true, c.Precision(k)))
+		a.Measures = append(a.Measures,
+			share("recall of "+name, "share of the rows of the class that are found", c.Recall(k)),
+			share("precision of "+name, "share of those taken for the class that are of it", c.Precision(k)))
 		one := runs.ClassCurves{Name: name, AUC: runs.Number(c.AUC(k).Value)}
 		one.Wrong, one.Right = c.ROC(k)
 		one.Predicted, one.Observed = c.Calibration(k, calibrationGroups)
@@ -111,10 +117,11 @@ func (n numberAssessor) addRow(p modelfile.Predictions, e data.Examples, row int
 
 func (n numberAssessor) fill(a *runs.Assessment) {
 	a.Measures = []runs.Measure{
-		measure("MAE", n.target.Name, "mean size of the error", false, n.MAE()),
-		measure("RMSE", n.target.Name, "root of the mean squared error: large errors count most", false, n.RMSE()),
-		measure("R²", "", "share of the variance that is predicted; 0: no better than the mean", false, n.Explained()),
+		measure("MAE", "mean size of the error", n.MAE()),
+		measure("RMSE", "root of the mean squared error: large errors count most", n.RMSE()),
+		measure("R²", "share of the variance that is predicted; 0: no better than the mean", n.Explained()),
 	}
+	a.Measures[0].Unit, a.Measures[1].Unit = n.target.Name, n.target.Name
 	markHeavy(n.HeavyTailed(), a.Measures[1:])
 	c := &runs.ResidualCurves{Explained: runs.Number(n.Explained().Value)}
 	c.Residual, c.Share = n.Histogram()
@@ -141,11 +148,11 @@ func (c countAssessor) addRow(p modelfile.Predictions, e data.Examples, row int,
 
 func (c countAssessor) fill(a *runs.Assessment) {
 	a.Measures = []runs.Measure{
-		measure("deviance", "", "mean of twice the log-likelihood lost to a perfect model", false, c.Deviance()),
-		measure("deviance explained", "", "share of the mean count's deviance; 0: no better than the mean", false,
+		measure("deviance", "mean of twice the log-likelihood lost to a perfect model", c.Deviance()),
+		measure("deviance explained", "share of the mean count's deviance; 0: no better than the mean",
 			c.Explained()),
-		measure("MAE", "", "mean size of the error, in counts", false, c.MAE()),
-		measure("RMSE", "", "root of the mean squared error, in counts", false, c.RMSE()),
+		measure("MAE", "mean size of the error, in counts", c.MAE()),
+		measure("RMSE", "root of the mean squared error, in counts", c.RMSE()),
 	}
 	markHeavy(c.HeavyTailed(), a.Measures[3:])
 	a.Counts = new(runs.CountCurves)

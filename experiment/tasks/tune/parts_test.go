@@ -57,38 +57,6 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestModelTaken: networks are tried by themselves where rows are many beside features, and not
-// too many, and no flag asks for what linear models alone have.
-func TestModelTaken(t *testing.T) {
-	few := func(rows, folds int, change func(*tune)) (one tune) {
-		one = tune{penalty: auto, folds: auto, prepared: &features.Prepared{Rows: [3]int{rows, rows}, Folds: folds}}
-		for range 10 {
-			input := features.Input{Kind: tables.Number, Deviation: 1}
-			one.prepared.Recipe.Inputs = append(one.prepared.Recipe.Inputs, input)
-		}
-		change(&one)
-		return one
-	}
-	for name, c := range map[string]struct {
-		of   tune
-		want string
-	}{
-		"enough rows": {few(100, 5, func(*tune) {}), auto},
-		"few rows":    {few(99, 5, func(*tune) {}), linear},
-		"many rows":   {few(100_001, 5, func(*tune) {}), linear},
-		"no folds":    {few(100, 0, func(*tune) {}), linear},
-		"-folds":      {few(100, 2, func(t *tune) { t.folds = "2" }), linear},
-		"-penalty":    {few(100, 5, func(t *tune) { t.penalty = onePenalty }), linear},
-		"-group":      {few(100, 5, func(t *tune) { t.group = groups{{}} }), linear},
-		"-from":       {few(100, 5, func(t *tune) { t.earlier = new(earlier) }), linear},
-		"-model":      {few(9, 5, func(t *tune) { t.model = network }), network},
-	} {
-		if c.of.choose(nil); c.of.taken != c.want {
-			t.Errorf("%s: the model is %s, want %s", name, c.of.taken, c.want)
-		}
-	}
-}
-
 // TestRefits: by itself, a linear model is refitted with test rows unless the user has named them.
 func TestRefits(t *testing.T) {
 	for _, c := range []struct {

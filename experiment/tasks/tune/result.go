@@ -19,7 +19,7 @@ import (
 
 // Sites returns the run's results by site.
 func (t *tune) Sites() experiment.Sites {
-	survival := t.prepared.Recipe.Target.Kind == features.Survival // a site alone may have no event
+	survival := t.targetKind() == features.Survival // a site alone may have no event
 	s := siteFlags(t)
 	s.Compare = s.Compare && t.prepared.Rows[2] > 0 && !survival
 	return s
@@ -44,9 +44,9 @@ func askSite(t *tune, a experiment.Agents) error {
 	})
 }
 
-// Finish is the task's: it writes λ by name, the model, and how good its
+// finish is the task's Finish: it writes λ by name, the model, and how good its
 // predictions are.
-func (t *tune) Finish(f experiment.FinishedRun) error {
+func (t *tune) finish(f experiment.FinishedRun) error {
 	m, err := t.newModel(0)
 	if err != nil {
 		return err
@@ -87,47 +87,47 @@ func (t *tune) Finish(f experiment.FinishedRun) error {
 			return err
 		}
 	}
-	if err := judged.addFeatures(assessment, made); err != nil {
+	if err = judged.addFeatures(assessment, made); err == nil {
+		err = (judge{t, made, m, y, f, own}).keepBaseline(assessment)
+	}
+	if err != nil || !f.Writes {
 		return err
 	}
-	if err := (judge{t, made, m, y, f, own}).keepBaseline(assessment); err != nil || !f.Writes {
-		return err
+	if err = tellPenalties(t, f, assessment, t.penaltyTable(made, m.(models.Layered), f.X, y)); err == nil {
+		err = writeModels(own, made, f.Folder)
 	}
-	if err := tellPenalties(t, f, assessment, t.penaltyTable(made, m.(models.Layered), f.X, y)); err != nil {
-		return err
+	if err == nil {
+		err = f.Folder.WriteAssessment(*assessment)
 	}
-	if err := writeModels(own, made, f.Folder); err != nil {
-		return err
-	}
-	return f.Folder.WriteAssessment(*assessment)
+	return err
 }
 
-// Ending is the task's.
-func (t *tune) Ending() (e plan.Ending) {
+// ending is the task's Ending.
+func (t *tune) ending() (e plan.Ending) {
 	n, errors := t.assessedNumbers()
 	once, told := plan.Once, 0
+	add := func(what string, numbers int, often plan.Range) {
+		e.Sums = append(e.Sums, plan.Sum(what, numbers, often))
+	}
 	if n > 0 {
-		e.Sums = append(e.Sums, plan.Sum("counts of predictions", n, once),
-			plan.Sum("changes of measures without a row", errors, once))
+		add("counts of predictions", n, once)
+		add("changes of measures without a row", errors, once)
 		if t.cost.class != "" {
-			e.Sums = append(e.Sums, plan.Sum("counts of predictions for validation rows", n, once))
+			add("counts of predictions for validation rows", n, once)
 		}
 	}
 	if judgesSurvival(t.prepared) {
-		e.Sums = append(e.Sums, plan.Sum("pairs in the right order, and what losses of events are less",
-			len(new(assess.Concordance).Numbers())+survivalNumbers, once))
+		add("pairs in the right order, and what losses of events are less",
+			len(new(assess.Concordance).Numbers())+survivalNumbers, once)
 	}
-	if t.prepared.Times != nil {
-		e.Sums = append(e.Sums, timesSums(t)...)
-	}
+	e.Sums = append(e.Sums, timesSums(t)...)
 	m, err := t.newModel(0)
 	if err != nil {
 		return e
 	}
 	_, q := m.Dims()
 	if slopes, _ := findSlopes(t); slopes != nil {
-		e.Sums = append(e.Sums, plan.Sum("slopes of sites' own", len(slopes)*m.(models.Layered).Layers()[0].Out+1,
-			plan.Range{Most: 2}))
+		add("slopes of sites' own", len(slopes)*m.(models.Layered).Layers()[0].Out+1, plan.Range{Most: 2})
 	}
 	if t.taken == network {
 		told = toldImportances(t.prepared, q)
@@ -158,7 +158,7 @@ func (t *tune) Ending() (e plan.Ending) {
 		}
 	}
 	if told > 0 {
-		e.Sums = append(e.Sums, plan.Sum("losses without a feature", told, plan.Range{Most: 1}))
+		add("losses without a feature", told, plan.Range{Most: 1})
 	}
 	return e
 }

@@ -162,7 +162,7 @@ func TestCardOfTask(t *testing.T) {
 		p.Recipe.Target = features.Target{Kind: kind, Mean: 1, Deviation: 2}
 		p.Recipe.Inputs = []features.Input{{Name: "a"}, {Name: "b", Dropped: "no use"}, {Name: "c", Kind: tables.Word}}
 		p.Missing, p.OfSites = make([]float64, 3), [][3]int{{4, 0, 5}, {5, 0, 4}}
-		card := one.Card()
+		card := one.card()
 		if got := [2]bool{card.Target.Mean.Known(), card.Target.Deviation.Known()}; got != want {
 			t.Errorf("%s: mean and deviation are told %v", kind, got)
 		}

@@ -85,7 +85,7 @@ func joinRisk(of []data.Examples) ([]data.Column, error) {
 	var all []float64
 	for _, e := range of {
 		for row := range e.Len() {
-			all = append(all, e.Column(models.RiskWeights).At(row, 0))
+			all = append(all, rowsAt(e, row))
 		}
 	}
 	t, err := ad.FloatTable(len(all), 1, all)
@@ -123,10 +123,10 @@ func (t judge) assessSurvival(a *runs.Assessment) error {
 	}
 	copy(all.Numbers(), sums)
 	a.Measures = []runs.Measure{
-		measure("concordance", "", "of two rows of one site, how often the one whose event came first has the higher "+
-			"hazard; 0.5 is chance", false, all.Interval()),
-		measure("loss saved per event", "", "by how much the loss is below the loss without features; 0: no better",
-			false, savedPerEvent(sums[pairs:])),
+		measure("concordance", "of two rows of one site, how often the one whose event came first has the higher "+
+			"hazard; 0.5 is chance", all.Interval()),
+		measure("loss saved per event", "by how much the loss is below the loss without features; 0: no better",
+			savedPerEvent(sums[pairs:])),
 	}
 	return t.assessTimes(a)
 }
@@ -142,10 +142,10 @@ func savedPerEvent(sums []float64) assess.Interval {
 // survivalTimes returns the times of rows, negative without an event, their hazards by the model,
 // and the number of rows that each represents.
 func (t judge) survivalTimes(e data.Examples) (times, hazards, rows []float64) {
-	eachRow(e, func(_ data.Examples, row int, places []int32, values []float64) {
+	for row, x := range eachRow(e) {
 		times, rows = append(times, e.Target.At(row, 0)), append(rows, rowsAt(e, row))
-		hazards = append(hazards, t.made.PredictFeatures(places, values).Values[0])
-	})
+		hazards = append(hazards, t.made.PredictFeatures(x.places, x.values).Values[0])
+	}
 	return times, hazards, rows
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,6 +17,7 @@ import (
 	"dsbo/experiment/tasks/tune"
 	"dsbo/internal/testkit"
 	"dsbo/runs"
+	"dsbo/tables"
 	"dsbo/tables/modelfile"
 )
 
@@ -126,25 +128,32 @@ func TestSurvivalJudged(t *testing.T) {
 	}
 }
 
+// dealSets adds the column set to the files of writeSurvival, where rows are by turns train, train,
+// validation and test, and repeats each row as often as times returns.
+func dealSets(data string, times func(line string) int) {
+	for i := range 3 {
+		path := strings.Replace(data, "{agent}", fmt.Sprint(i), 1)
+		lines := strings.Fields(string(testkit.Get(os.ReadFile(path))))
+		text := lines[0] + ",set\n"
+		for row, line := range lines[1:] {
+			set := []string{"train", "train", "validation", "test"}[row%4]
+			text += strings.Repeat(line+","+set+"\n", times(line))
+		}
+		testkit.OK(os.WriteFile(path, []byte(text), 0o644))
+	}
+}
+
 // TestSurvivalWeights: a row of weight k is k rows, in risk sets, losses and pairs.
 func TestSurvivalWeights(t *testing.T) {
 	var told [2]runs.Assessment
 	for k := range told {
-		folder := t.TempDir()
-		data := writeSurvival(t, folder, 3, 60)
-		for i := range 3 {
-			path := filepath.Join(folder, fmt.Sprintf("site%d.csv", i))
-			lines := strings.Fields(string(testkit.Get(os.ReadFile(path))))
-			text := lines[0] + ",set\n"
-			for row, line := range lines[1:] {
-				times := 1
-				if k == 1 {
-					times = int(line[len(line)-1] - '0')
-				}
-				text += strings.Repeat(line+","+[]string{"train", "train", "validation", "test"}[row%4]+"\n", times)
+		data := writeSurvival(t, t.TempDir(), 3, 60)
+		dealSets(data, func(line string) int {
+			if k == 1 {
+				return int(line[len(line)-1] - '0')
 			}
-			testkit.OK(os.WriteFile(path, []byte(text), 0o644))
-		}
+			return 1
+		})
 		_, told[k] = survivalMeasures(t, "-data="+data, "-event=dead -folds=0 -ties=breslow -penalty=one",
 			"-split-column=set", []string{"-weight=weight", "-drop=weight,end"}[k])
 	}
@@ -152,6 +161,40 @@ func TestSurvivalWeights(t *testing.T) {
 		// features are float32, and λ is looked for to a share of Φ of some 1e-4
 		if other := told[1].Measures[k]; !(math.Abs(float64(m.Value-other.Value)) <= 1e-3) {
 			t.Errorf("%+v by weights, %+v by rows", m, other)
+		}
+	}
+}
+
+// TestBaseline: the baseline hazard is of the rows of which the kept model is, the test rows with
+// them where it is solved with these: their hazards up to the horizon add up to their events.
+func TestBaseline(t *testing.T) {
+	data := writeSurvival(t, t.TempDir(), 3, 80)
+	dealSets(data, func(string) int { return 1 })
+	for refit, ofTest := range map[string]bool{"none": false, "all": true} {
+		out := runs.Folder(t.TempDir())
+		tuned(t, out, survival, "-event=dead -folds=0 -penalty=one -drop=weight,end -split-column=set -data="+data,
+			"-refit="+refit)
+		m := testkit.Get(modelfile.Open(string(out)))
+		expected, events, b := 0.0, 0.0, m.Baseline
+		for i := range 3 {
+			path := strings.Replace(data, "{agent}", fmt.Sprint(i), 1)
+			in := testkit.Get(m.Recipe().NewEncoder(testkit.Get(tables.Open(path, tables.Options{}))))
+			hazards := m.Predict(in, 0, in.Rows()).Values
+			for row, line := range strings.Fields(string(testkit.Get(os.ReadFile(path))))[1:] {
+				cells := strings.Split(line, ",")
+				if cells[7] == "test" && !ofTest {
+					continue
+				}
+				time := testkit.Get(strconv.ParseFloat(cells[3], 64))
+				expected -= math.Log(b.Survival(min(time, b.Horizon()), hazards[row]))
+				if cells[4] == "1" && time <= b.Horizon() {
+					events++
+				}
+			}
+		}
+		// rates are the events of bins by time at risk times hazards; features are float32
+		if !(events > 60) || !(math.Abs(expected/events-1) <= 1e-5) {
+			t.Errorf("-refit %s: %g events by the hazard, %g in the rows", refit, expected, events)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package tune
 
 import (
 	"fmt"
+	"slices"
 
 	"dsbo/data"
 	"dsbo/experiment/plan"
@@ -27,8 +28,7 @@ func (t judge) timed(i int) (made, test timedRows) {
 		if k == 2 {
 			to = &test
 		}
-		to.times, to.rows = append(to.times, left[:len(rows)]...), append(to.rows, rows...)
-		to.hazards = append(to.hazards, hazards...)
+		*to = to.with(timedRows{left[:len(rows)], rows, hazards})
 		left = left[len(rows):]
 	}
 	return made, test
@@ -36,9 +36,8 @@ func (t judge) timed(i int) (made, test timedRows) {
 
 // with returns the rows of both.
 func (r timedRows) with(other timedRows) timedRows {
-	return timedRows{append(r.times[:len(r.times):len(r.times)], other.times...),
-		append(r.rows[:len(r.rows):len(r.rows)], other.rows...),
-		append(r.hazards[:len(r.hazards):len(r.hazards)], other.hazards...)}
+	return timedRows{slices.Concat(r.times, other.times), slices.Concat(r.rows, other.rows),
+		slices.Concat(r.hazards, other.hazards)}
 }
 
 // sumTimes sums what add adds for the rows of each site, with the test rows or without.
@@ -112,9 +111,8 @@ func (t judge) assessTimes(a *runs.Assessment) error {
 		return err
 	}
 	b := survival.NewBrier(grid, events)
-	sum := func(numbers []float64, add func(*survival.Brier, survival.JudgedSite),
-		of func(*survival.Brier) []float64) error {
-		return t.run.Collective.Sum(numbers, func(i int, part []float64) error {
+	sum := func(of func(*survival.Brier) []float64, add func(*survival.Brier, survival.JudgedSite)) error {
+		return t.run.Collective.Sum(of(b), func(i int, part []float64) error {
 			own := survival.NewBrier(grid, events)
 			copy(own.Numbers(), b.Numbers())
 			clear(of(own))
@@ -130,15 +128,15 @@ func (t judge) assessTimes(a *runs.Assessment) error {
 			return nil
 		})
 	}
-	if err := sum(b.Numbers(), (*survival.Brier).Add, (*survival.Brier).Numbers); err != nil {
-		return err
+	if err = sum((*survival.Brier).Numbers, (*survival.Brier).Add); err == nil {
+		err = sum((*survival.Brier).Errors, (*survival.Brier).AddErrors)
 	}
-	if err := sum(b.Errors(), (*survival.Brier).AddErrors, (*survival.Brier).Errors); err != nil {
+	if err != nil {
 		return err
 	}
 	add := func(name, what string, s survival.Score) {
-		a.Measures = append(a.Measures, measure(name, "", fmt.Sprintf("%s; each site's own curve, without features, "+
-			"has %.3g", what, s.Null), false, assess.Interval{Value: s.Value, Low: s.Low, High: s.High}))
+		a.Measures = append(a.Measures, measure(name, fmt.Sprintf("%s; each site's own curve, without features, "+
+			"has %.3g", what, s.Null), assess.Interval{Value: s.Value, Low: s.Low, High: s.High}))
 	}
 	for _, s := range b.Shown() {
 		add(fmt.Sprintf("Brier score at %g", s.Time), "mean squared error of the probability of no event up to then", s)
@@ -152,16 +150,18 @@ func (t judge) assessTimes(a *runs.Assessment) error {
 	return nil
 }
 
-// timesSums returns what is sent of times, for a plan.
+// timesSums returns what is sent of times, if there are any, for a plan.
 func timesSums(t *tune) []plan.Quantity {
+	if t.prepared.Times == nil {
+		return nil
+	}
 	often := plan.Once
 	var list []plan.Quantity
 	if judgesSurvival(t.prepared) {
 		b := survival.NewBrier(nil, nil)
 		often = plan.Range{Least: 2, Most: 2}
-		list = append(list, plan.Sum("squared errors of probabilities at edges of bins of times",
-			len(b.Numbers()), plan.Once),
-			plan.Sum("their changes without a row", len(b.Errors()), plan.Once))
+		list = []plan.Quantity{plan.Sum("squared errors of probabilities at edges of bins of times", len(b.Numbers()),
+			plan.Once), plan.Sum("their changes without a row", len(b.Errors()), plan.Once)}
 	}
 	return append(list, plan.Sum("rows beyond times of a public ladder", len(survival.Ladder()), often),
 		plan.Sum("events, rows at risk and sites that have some in each bin of times", survival.BinNumbers, often),

@@ -27,16 +27,16 @@ func Task() experiment.Task {
 	t := new(tune)
 	return experiment.Task{
 		Name: "tune", About: tuneAbout,
-		Flags: t.Flags, Load: t.Load, Check: t.Check, LocalFlags: []string{"data"}, Agents: t.Agents,
+		Flags: t.flags, Load: t.load, Check: t.check, LocalFlags: []string{"data"}, Agents: t.agents,
 		Example: "-data 'site{agent}.csv' -target diagnosis -drop patient -out model\n" +
 			"  (with the files that dsbo init clinics makes, in the folder clinics)",
 		First:       []string{"data", "target", "drop", "words", "task", "model"},
-		Fingerprint: t.Fingerprint, Describe: t.Describe, Start: t.Start, Sites: t.Sites,
+		Fingerprint: t.fingerprint, Describe: t.describe, Start: t.start, Sites: t.Sites,
 		SiteFlags: func() experiment.Sites { return siteFlags(t) },
 		AskSite:   func(a experiment.Agents) error { return askSite(t, a) },
 		Presets: []experiment.Preset{experiment.PaperPreset(
 			map[string]string{"folds": "0", "penalty": perFeature, "prior": "0", "refit": "none"})},
-		TestFlag: "split", CrossFit: t.crossFit, Finish: t.Finish, Ending: t.Ending, Card: t.Card,
+		TestFlag: "split", CrossFit: t.crossFit, Finish: t.finish, Ending: t.ending, Card: t.card,
 	}
 }
 
@@ -105,42 +105,27 @@ func (l *list) Set(text string) error {
 //go:embed flags.txt
 var usages string
 
-// Flags is the task's; what flags are for is in flags.txt.
-func (t *tune) Flags(f *flag.FlagSet) {
-	*t = tune{split: features.DefaultShares, hidden: tasks.DefaultHidden, missing: missing{rule: features.MeanOfOthers}}
-	f.StringVar(&t.data, "data", "", "")
-	f.StringVar(&t.target, "target", "", "")
-	f.Var(&t.features, "features", "")
-	f.Var(&t.drop, "drop", "")
-	f.Var(&t.words, "words", "")
-	f.StringVar(&t.weight, "weight", "", "")
-	f.StringVar(&t.kind, "task", auto, "")
-	f.StringVar(&t.event, "event", "", "")
-	f.StringVar(&t.ties, "ties", efron, "")
-	f.StringVar(&t.lasso.ratio, "l1-ratio", "0.5", "")
-	f.StringVar(&t.lasso.lambda, "lambda", leastOne, "")
-	f.StringVar(&t.loss, "loss", squared, "")
-	f.StringVar(&t.model, "model", "", "")
-	f.Var(&t.hidden, "hidden", "")
-	f.StringVar(&t.penalty, "penalty", auto, "")
-	f.StringVar(&t.rareClasses, "rare-classes", "", "")
-	f.StringVar(&t.siteEffects, "site-effects", "off", "")
-	f.Var(&t.siteSlopes, "site-slopes", "")
+// flags is the task's Flags; what flags are for is in flags.txt.
+func (t *tune) flags(f *flag.FlagSet) {
+	*t = tune{split: features.DefaultShares, hidden: tasks.DefaultHidden, missing: missing{rule: features.MeanOfOthers},
+		kind: auto, ties: efron, lasso: lassoFlags{"0.5", leastOne}, loss: squared, penalty: auto, siteEffects: "off",
+		folds: auto, refit: auto, prior: auto}
+	for name, to := range map[string]*string{"data": &t.data, "target": &t.target, "weight": &t.weight, "task": &t.kind,
+		"event": &t.event, "ties": &t.ties, "l1-ratio": &t.lasso.ratio, "lambda": &t.lasso.lambda, "loss": &t.loss,
+		"model": &t.model, "penalty": &t.penalty, "rare-classes": &t.rareClasses, "site-effects": &t.siteEffects,
+		"dates": &t.dates, "from": &t.from, "split-column": &t.splitColumn, "folds": &t.folds,
+		"groups": &t.groupsFile, "refit": &t.refit, "prior": &t.prior} {
+		f.StringVar(to, name, *to, "")
+	}
+	for name, to := range map[string]flag.Value{"features": &t.features, "drop": &t.drop, "words": &t.words,
+		"hidden": &t.hidden, "site-slopes": &t.siteSlopes, "missing": &t.missing, "group": &t.group, "cost": &t.cost} {
+		f.Var(to, name, "")
+	}
+	f.TextVar(&t.split, "split", t.split, "")
 	f.IntVar(&t.rare, "rare", 10, "")
 	f.BoolVar(&t.balance, "balance", false, "")
-	f.Var(&t.missing, "missing", "")
-	f.StringVar(&t.dates, "dates", "", "")
-	f.TextVar(&t.split, "split", features.DefaultShares, "")
 	f.BoolVar(&t.alone, "alone", true, "")
 	f.BoolVar(&t.exchangeAlone, "exchange-alone", false, "")
-	f.StringVar(&t.from, "from", "", "")
-	f.StringVar(&t.splitColumn, "split-column", "", "")
-	f.StringVar(&t.folds, "folds", auto, "")
-	f.Var(&t.group, "group", "")
-	f.StringVar(&t.groupsFile, "groups", "", "")
-	f.StringVar(&t.refit, "refit", auto, "")
-	f.StringVar(&t.prior, "prior", auto, "")
-	f.Var(&t.cost, "cost", "")
 	cli.SetUsages(f, strings.ReplaceAll(usages, "{missing}", strings.Join(tables.MissingWords, " ")))
 }
 
@@ -162,27 +147,22 @@ const (
 var kinds = map[string]features.TargetKind{auto: "", "classification": features.Class, "regression": features.Value,
 	"count": features.Counts, "survival": features.Survival}
 
-// Check is the task's. What one site may leave to its own command line is checked
+// check is the task's Check. What one site may leave to its own command line is checked
 // by Load.
-func (t *tune) Check() error {
-	for _, c := range []struct {
-		flag, value string
-		allowed     []string
-	}{
-		{"task", t.kind, []string{auto, "classification", "regression", "count", "survival"}},
-		{"ties", t.ties, []string{efron, breslow}},
-		{"loss", t.loss, []string{squared, huber}},
-		{"model", cmp.Or(t.model, linear), []string{linear, network, auto}},
-		{"penalty", t.penalty, []string{auto, perFeature, "group", "layer", onePenalty, lasso, elastic}},
-		{"refit", t.refit, []string{auto, allRows, "none"}},
-		{"site-effects", t.siteEffects, []string{"off", intercept, auto}},
-		{"dates", cmp.Or(t.dates, "dmy"), []string{"dmy", "mdy"}},
-		{"rare-classes", cmp.Or(t.rareClasses, string(features.MergeRare)), // "": they are refused
-			[]string{string(features.MergeRare), string(features.DropRare)}},
+func (t *tune) check() error {
+	for _, c := range []struct{ flag, value, allowed string }{
+		{"task", t.kind, "auto or classification or regression or count or survival"},
+		{"ties", t.ties, "efron or breslow"},
+		{"loss", t.loss, "squared or huber"},
+		{"model", cmp.Or(t.model, linear), "linear or mlp or auto"},
+		{"penalty", t.penalty, "auto or feature or group or layer or one or l1 or elastic"},
+		{"refit", t.refit, "auto or all or none"},
+		{"site-effects", t.siteEffects, "off or intercept or auto"},
+		{"dates", cmp.Or(t.dates, "dmy"), "dmy or mdy"},
+		{"rare-classes", cmp.Or(t.rareClasses, "merge"), "merge or drop"}, // "": they are refused
 	} {
-		if !slices.Contains(c.allowed, c.value) {
-			return dsbo.ConfigErrorf("-%s must be %s; it is %s", c.flag,
-				strings.Join(c.allowed, " or "), c.value)
+		if !slices.Contains(strings.Split(c.allowed, " or "), c.value) {
+			return dsbo.ConfigErrorf("-%s must be %s; it is %s", c.flag, c.allowed, c.value)
 		}
 	}
 	event, _ := eventOf(t.event)
@@ -208,37 +188,26 @@ func (t *tune) Check() error {
 	if t.model == auto && t.penalty != auto {
 		return dsbo.ConfigErrorf("-penalty must be auto with -model auto; it is %s", t.penalty)
 	}
-	if err := checkSurvival(t); err != nil {
-		return err
-	}
-	if err := checkLasso(t); err != nil {
-		return err
-	}
-	if err := checkLevels(t); err != nil {
-		return err
-	}
 	_, _, err := t.foldCount(false)
-	return err
+	return cmp.Or(checkSurvival(t), checkLasso(t), checkLevels(t), err)
 }
 
-// Load reads the tables of the agents that are here and prepares them together with the tables of
+// load reads the tables of the agents that are here and prepares them together with the tables of
 // the others.
-func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
+func (t *tune) load(a experiment.Agents) (task data.Task, m models.Model, err error) {
 	tables, err := t.read(a)
 	if err != nil {
-		return data.Task{}, nil, err
+		return task, nil, err
 	}
 	if a.Log == nil {
 		a.Log = func(string, ...any) {}
 	}
 	t.sites, t.seed, t.center = cmp.Or(a.Start, a.N), a.Seed, nil
-	folds, foldRows, err := t.foldCount(a.Private)
-	if err != nil {
-		return data.Task{}, nil, err
-	}
 	together := experiment.Recorded(a.Collective)
 	sites, o := features.Sites{Tables: tables, Start: a.Start, Collective: together, Seed: a.Seed}, optionsOf(t)
-	o.Folds, o.FoldRows = folds, foldRows
+	if o.Folds, o.FoldRows, err = t.foldCount(a.Private); err != nil {
+		return task, nil, err
+	}
 	if a.Need != nil {
 		sites.Rows = func(_ int, rows []int) error {
 			return a.Need(func(r *site.Request) { r.AskRows(rows...) })
@@ -250,31 +219,30 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 		t.prepared, err = features.Prepare(sites, o)
 	}
 	if err != nil {
-		return data.Task{}, nil, err
+		return task, nil, err
 	}
-	if kind := t.prepared.Recipe.Target.Kind; t.loss != squared && kind != features.Value {
-		return data.Task{}, nil, dsbo.ConfigErrorf(
+	if kind := t.targetKind(); t.loss != squared && kind != features.Value {
+		return task, nil, dsbo.ConfigErrorf(
 			"-loss %s is for regressions; the target %s is a %s (-task regression takes numbers as such)", t.loss,
 			t.target, kind)
 	}
 	if t.cost.class != "" {
 		if _, err := t.cost.check(t.prepared.Recipe.Target); err != nil {
-			return data.Task{}, nil, err
+			return task, nil, err
 		}
 	}
 	for _, note := range t.prepared.Notes {
 		a.Log("%s", note)
 	}
 	if t.earlier, err = findEarlier(t, a, together.Found); err != nil {
-		return data.Task{}, nil, err
+		return task, nil, err
 	}
 	t.choose(a.Log)
 	t.levels, err = findLevels(t, a)
 	if err = cmp.Or(err, t.nameBlocks()); err != nil {
-		return data.Task{}, nil, err
+		return task, nil, err
 	}
-	m, err := t.newModel(a.Seed)
-	if err == nil {
+	if m, err = t.newModel(a.Seed); err == nil {
 		err = t.startFromEarlier(a, m)
 	}
 	if err == nil && t.earlier != nil { // whose penalties the prior is around
@@ -284,40 +252,41 @@ func (t *tune) Load(a experiment.Agents) (data.Task, models.Model, error) {
 	return t.prepared.Data, t.inFolds(m), err
 }
 
+// targetKind returns the kind of the prepared target.
+func (t *tune) targetKind() features.TargetKind { return t.prepared.Recipe.Target.Kind }
+
 // newModel makes the model of the prepared examples.
 func (t *tune) newModel(seed uint64) (models.Model, error) {
 	r := t.prepared.Recipe
-	inputs, outputs := len(r.Features()), max(1, len(r.Target.Classes))
-	loss, penalties := t.outputLoss(r.Target.Kind), t.penalties(r)
-	var prior models.Prior
+	m := models.Linear{Features: len(r.Features()), Outputs: max(1, len(r.Target.Classes)), Loss: t.outputLoss(),
+		Penalties: t.penalties(r)}
 	// with differential privacy nobody knows how many rows there are
 	if d, _ := t.deviation(); d > 0 && t.prepared.Rows[1] > 0 { // which Check has read
-		prior = models.Prior{Deviation: d, Rows: float64(judgedRows(t.prepared, 1)),
+		m.Prior = models.Prior{Deviation: d, Rows: float64(judgedRows(t.prepared, 1)),
 			Residuals: r.Target.Kind == features.Value, Center: t.center}
 	}
-	var start []float64
 	if r.Target.Kind == features.Counts { // from e⁰, Newton's first step to large counts would go far too far
-		start = []float64{num.Log(r.Target.Mean)}
+		m.Intercepts = []float64{num.Log(r.Target.Mean)}
 	}
 	if t.taken != network {
-		return models.Linear{Features: inputs, Outputs: outputs, Loss: loss, Penalties: penalties, Intercepts: start,
-			Prior: prior}, nil
+		return m, nil
 	}
 	hidden, err := t.hidden.Units()
-	return models.MLP{Features: inputs, Outputs: outputs, Hidden: hidden, Loss: loss, Penalties: penalties,
-		Intercepts: start, Prior: prior, Seed: seed}, err
+	return models.MLP{Features: m.Features, Outputs: m.Outputs, Hidden: hidden, Loss: m.Loss, Penalties: m.Penalties,
+		Intercepts: m.Intercepts, Prior: m.Prior, Seed: seed}, err
 }
 
-// outputLoss returns the loss of a kind of target.
-func (t *tune) outputLoss(kind features.TargetKind) models.OutputLoss {
-	switch {
-	case kind == features.Class:
+// outputLoss returns the loss of the prepared target.
+func (t *tune) outputLoss() models.OutputLoss {
+	switch t.targetKind() {
+	case features.Class:
 		return models.CrossEntropy{}
-	case kind == features.Counts:
+	case features.Counts:
 		return models.Poisson{Most: t.prepared.Recipe.Target.Most}
-	case kind == features.Survival:
+	case features.Survival:
 		return models.Cox{Breslow: t.ties == breslow}
-	case t.loss == huber:
+	}
+	if t.loss == huber {
 		return models.Huber{}
 	}
 	return models.Squared{}
