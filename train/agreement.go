@@ -91,8 +91,3 @@ type means struct {
 
 // fit returns x̄ and ȳ.
 func (m *means) fit() Fit { return Fit{X: m.x, Y: m.y} }
-
-// newMeans returns averages to be found.
-func newMeans(p, q int) means {
-	return means{x: make([]float64, p), y: make([]float64, q), z: make([]float64, q), u: make([]float64, p)}
-}

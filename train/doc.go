@@ -22,9 +22,8 @@
 // The loop is in run.go, its state in runner.go; stepper.go and agent.go run the agents from one
 // evaluation to the next; evaluate.go makes records from agreement.go, values.go, score.go and
 // usage.go; checkpoint.go is the file that save.go writes and resume.go reads; share.go makes
-// problems of models, and validate.go checks settings. The placement of agents in processes is a
-// layout (group.go; layout.go chooses one), with a file for each of the three: inprocess.go,
-// ranks.go (MPI) and restartable.go (gRPC).
+// problems of models, and validate.go checks settings. All that depends on the placement of agents
+// in processes is in layout.go.
 //
 // # Why no library
 //

@@ -26,8 +26,9 @@ type evaluator struct {
 
 // newEvaluator makes the evaluator of a run, with exact solutions where the problem has them.
 func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
-	e := &evaluator{stepper: s, config: c, problem: c.Problem, means: newMeans(c.p, c.q),
-		bestState: newBestState(c.p, c.q)}
+	e := &evaluator{stepper: s, config: c, problem: c.Problem, bestState: newBestState(c.p, c.q),
+		means: means{x: make([]float64, c.p), y: make([]float64, c.q), z: make([]float64, c.q),
+			u: make([]float64, c.p)}}
 	e.CountIn(&e.sent)
 	if c.Problem.Evaluate == nil || c.Evaluate == EvaluateOff || c.Problem.Nonconvex {
 		return e, nil

@@ -48,8 +48,14 @@ func Result(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page,
 		fmt.Fprintln(&b, line)
 	}
 	b.WriteString("\n")
-	if err := writeTables(&b, modelRows(s), crossRows(s.Sites)); err != nil {
-		return err
+	for _, rows := range [][][]string{modelRows(s), crossRows(s.Sites)} {
+		if rows == nil {
+			continue
+		}
+		if err := cli.Table(&b, rows); err != nil {
+			return err
+		}
+		b.WriteString("\n")
 	}
 	writeFacts(&b, [][2]string{
 		{"privacy", privacyLine(s)},
@@ -75,20 +81,6 @@ func printHint(folder runs.Folder, page string) string {
 		return ""
 	}
 	return "dsbo report " + string(folder)
-}
-
-// writeTables writes those tables that there are, each with an empty line after it.
-func writeTables(b *bytes.Buffer, tables ...[][]string) error {
-	for _, rows := range tables {
-		if rows == nil {
-			continue
-		}
-		if err := cli.Table(b, rows); err != nil {
-			return err
-		}
-		b.WriteString("\n")
-	}
-	return nil
 }
 
 // writeFacts writes names and values in two columns, but for empty values.
