@@ -155,26 +155,25 @@ type CountCurves struct {
 	True      []float64 `json:"true"`      // and of the true counts
 }
 
-// consistent reports whether curves that belong together have one length, and the confusion matrix
-// a row and a column for each class.
+// consistent reports whether curves that belong together have one length.
 func (a Assessment) consistent() bool {
 	same := func(curves ...[]float64) bool {
 		return !slices.ContainsFunc(curves, func(c []float64) bool { return len(c) != len(curves[0]) })
 	}
-	ok := true
+	one := true
 	for _, c := range a.Classes {
-		ok = ok && same(c.Wrong, c.Right) && same(c.Predicted, c.Observed)
+		one = one && same(c.Wrong, c.Right) && same(c.Predicted, c.Observed)
 	}
 	for _, row := range a.Confusion {
-		ok = ok && len(row) == len(a.Confusion) && len(row) == len(a.Classes)
+		one = one && len(row) == len(a.Confusion) && len(row) == len(a.Classes)
 	}
 	if c := a.Counts; c != nil {
-		ok = ok && same(c.Predicted, c.True)
+		one = one && same(c.Predicted, c.True)
 	}
 	if r := a.Residuals; r != nil {
-		ok = ok && same(r.Residual, r.Share) && same(r.Predicted, r.Mean, r.Size)
+		one = one && same(r.Residual, r.Share) && same(r.Predicted, r.Mean, r.Size)
 	}
-	return ok
+	return one
 }
 
 // ReadAssessment reads assessment.json.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"dsbo/internal/num"
+	"dsbo/internal/wording"
 )
 
 // Names of the sets of examples on which a [Gain] is measured. Test examples have chosen nothing,
@@ -208,6 +209,59 @@ func (g Gain) testText() string {
 			g.number("%+.*f", low), g.number("%+.*f", high))
 	}
 	return text
+}
+
+// sentence returns the sentence on the effect of head, such as "Tuning 10 penalties", on the loss
+// on test examples, or per another counted unit, compared with another model.
+func (g Gain) sentence(head, counted, against string) string {
+	share, outcome := strings.TrimLeft(g.percentText(), "+−"), g.Outcome()
+	switch {
+	case g.few():
+		return fmt.Sprintf("%s cannot be judged by %s, too few to tell (loss %s), %s", head,
+			wording.Count(g.Examples, g.Set+" "+counted), g.changeText(), against)
+	case outcome == Better:
+		return fmt.Sprintf("%s cut the %s loss by %s (%s) %s", head, g.Set, share, g.testText(), against)
+	case outcome == Worse:
+		return fmt.Sprintf("%s made it worse: it raised the %s loss by %s (%s) %s", head, g.Set, share,
+			g.testText(), against)
+	case g.spent():
+		return fmt.Sprintf(
+			"%s made no difference that counts to the %s loss, of which next to nothing is left (%s; %.4f at "+
+				"the start), %s",
+			head, g.Set, g.testText(), float64(g.LossStart), against)
+	case g.withinChance():
+		return fmt.Sprintf("%s made no difference beyond chance to the %s loss (%s) %s", head, g.Set,
+			g.testText(), against)
+	case g.negligible():
+		return fmt.Sprintf("%s made no difference that shows to the %s loss (%s) %s", head, g.Set,
+			g.testText(), against)
+	case outcome == Same:
+		return fmt.Sprintf(
+			"%s made no difference to the %s loss (%s) that another start of the solutions would not make too, "+
+				"up to %.2g, %s", head, g.Set, g.testText(), float64(g.LossSpread), against)
+	}
+	return fmt.Sprintf("%s changed the %s loss by %s (%s) %s, with an uncertainty that is not known", head,
+		g.Set, g.percentText(), g.changeText(), against)
+}
+
+// untested returns the sentence on head's effect on the loss on examples that have chosen
+// something, which is no verdict.
+func (g Gain) untested(head, against string) string {
+	if g.Set == CrossFitted {
+		return fmt.Sprintf("On rows of other folds %s changed the loss by %s (%s) %s; these rows chose the strengths "+
+			"of penalties", lowerFirst(head), g.percentText(), g.changeText(), against)
+	}
+	return fmt.Sprintf("%s changed the %s loss by %s (%s) %s", head, g.Set, g.percentText(), g.changeText(), against)
+}
+
+// lowerFirst writes the first letter of a sentence small.
+func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
+
+// beside returns the change of the loss on examples that have chosen something.
+func (g Gain) beside(symbol string) string {
+	did := map[string]string{HeldOut: "chose the iterate", CrossFitted: "chose strengths",
+		Validation: "tuned " + symbol}[g.Set]
+	return fmt.Sprintf("%s %s (rows that %s)", g.Set, g.percentText(), did)
 }
 
 // LostHeldOut reports whether the held-out loss is larger by more than a standard error, in which

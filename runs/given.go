@@ -51,17 +51,14 @@ func (m *Merged) writeAs(f Folder, identity string) error {
 	return m.Write(f)
 }
 
-// required is the number of files, the first ones, that a finished run must have.
-const required = 3
-
-// givenFiles are the files of which [PackResult] makes an archive: those that are required, and
-// those that there may be.
-func givenFiles() []string {
-	names := []string{ConfigFile, MetricsFile, SummaryFile}
+// givenFiles are the files of which [PackResult] makes an archive: those that a finished run
+// must have, and those that it may have.
+func givenFiles() (names []string, required int) {
+	names = []string{ConfigFile, MetricsFile, SummaryFile}
 	for _, r := range resultFiles {
 		names = append(names, r.name)
 	}
-	return names
+	return names, 3
 }
 
 // PackResult returns an archive of what a finished run has found, with which an agent ends that
@@ -70,7 +67,8 @@ func givenFiles() []string {
 func PackResult(f Folder) ([]byte, error) {
 	var archive bytes.Buffer
 	out := tar.NewWriter(&archive)
-	for k, name := range givenFiles() {
+	names, required := givenFiles()
+	for k, name := range names {
 		data, err := f.ReadFile(name)
 		if k >= required && errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -124,7 +122,7 @@ func UnpackResult(f Folder, archive []byte, identity string) error {
 // parseResult reads a result's archive, whose files must be among givenFiles: the required ones,
 // configuration, records and summary, are parsed; others stay bytes.
 func parseResult(f Folder, archive []byte) (*Merged, error) {
-	names := givenFiles()
+	names, required := givenFiles()
 	parts := make([][]byte, len(names))
 	in := tar.NewReader(bytes.NewReader(archive))
 	for {

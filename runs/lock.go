@@ -98,11 +98,13 @@ func (f Folder) RemoveStale() error {
 	if err != nil {
 		return err
 	}
-	var stale []string
 	for _, e := range entries {
 		if (disk.IsTemporary(e.Name()) || slices.Contains(formerFiles, e.Name())) && !e.IsDir() {
-			stale = append(stale, f.Path(e.Name())) // some, of runs refused meanwhile, may go by themselves
+			// it was of a run refused here
+			if err := disk.Remove(f.Path(e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
 		}
 	}
-	return removeFiles(f, stale)
+	return nil
 }

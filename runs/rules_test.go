@@ -82,9 +82,7 @@ func TestSentences(t *testing.T) {
 	verdict := func(gains ...Gain) string {
 		return Contest{Count: 2, Meaning: Penalties, Against: "λ = 0", Constant: 0, Gains: gains}.Verdict().Sentence
 	}
-	of := func(c Contest, outcome Outcome) string {
-		return prose("all the same", verdictText{Contest: c, Outcome: outcome})
-	}
+	of := func(c Contest, outcome Outcome) string { return c.lostText(outcome) }
 	for name, c := range map[string][2]string{
 		// shares mean nothing below 0, and the difference has its sign
 		"below 0": {verdict(below(gain(Test, 1, 1.1, .01))), "raised the test loss by 0.1000 ("},

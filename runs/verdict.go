@@ -3,7 +3,9 @@ package runs
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 
 	"dsbo"
 )
@@ -70,15 +72,39 @@ type Contest struct {
 	Notes                      []string // a sentence each
 }
 
-// A verdictText is what the sentences of a verdict are made of.
-type verdictText struct {
-	Contest
-	Gain     Gain    // the strongest one; of Φ where there are none
-	Outcome  Outcome // of it
-	Expected Number  // gain on new rows
-	Subject  string  // of the sentence
-	Alike    bool    // whether one number beats another one
-	Others   []Gain  // on examples that are told beside
+// hyperparameters returns how many there are, such as "784 penalties".
+func (c Contest) hyperparameters() string {
+	if c.Count == 1 {
+		return "1 " + c.Meaning.One
+	}
+	return fmt.Sprint(c.Count, " ", c.Meaning.Many)
+}
+
+// head returns the subject of the sentence.
+func (c Contest) head() string {
+	if c.Head != "" {
+		return c.Head
+	}
+	text := "Tuning " + c.hyperparameters()
+	if c.FoundBy != "" {
+		text += " by " + c.FoundBy
+	}
+	if c.NotBy != "" {
+		text += ", not by " + c.NotBy + ","
+	}
+	return text
+}
+
+// against returns what it is compared with.
+func (c Contest) against() string {
+	if !c.Constant.Known() {
+		return "against " + c.Against
+	}
+	symbol := c.Meaning.Symbol
+	if c.Meaning == Penalties {
+		symbol = "log-penalty " + symbol
+	}
+	return fmt.Sprintf("against the best single %s (%s = %.4g)", c.Meaning.One, symbol, float64(c.Constant))
 }
 
 // Verdict judges a contest by its first gain, if that is of test examples. Examples that have
@@ -86,21 +112,14 @@ type verdictText struct {
 func (c Contest) Verdict() Verdict {
 	v := Verdict{Outcome: Unclear, FoundBy: c.FoundBy, Against: c.Against, Gains: append([]Gain{}, c.Gains...),
 		Notes: append([]string{}, c.Notes...)}
-	c.Counted = cmp.Or(c.Counted, "example")
-	t := verdictText{Contest: c}
-	t.Subject = prose("subject", t)
-	if c.Against == "" || len(c.Gains) == 0 {
-		t.Gain = Gain{Loss: c.Phi, LossAgainst: c.PhiAgainst, LossChange: c.Phi - c.PhiAgainst,
-			LossError: Unknown(), LossSpread: c.PhiSpread}
-		if c.Against == "" || !t.Gain.LossChange.Known() {
-			v.Sentence = t.Subject + " has nothing to be compared with: there is no model without."
-			return v
-		}
-		if v.Sentence = prose("phi", t); t.Gain.withinSpread() {
-			v.Outcome = Same
-			v.Notes = append(v.Notes, fmt.Sprintf("Another start of the solutions changes Φ by up to %.2g: "+
-				"there is no difference beyond this.", float64(c.PhiSpread)))
-		}
+	head, against := c.head(), c.against()
+	switch {
+	case c.Against != "" && len(c.Gains) > 0:
+	case c.Against != "" && (c.Phi - c.PhiAgainst).Known():
+		c.judgePhi(&v, head, against)
+		return v
+	default:
+		v.Sentence = head + " has nothing to be compared with: there is no model without."
 		return v
 	}
 	g := c.Gains[0]
@@ -110,17 +129,34 @@ func (c Contest) Verdict() Verdict {
 	}
 	if g.Set == Test {
 		v.Gains[0].LossLow, v.Gains[0].LossHigh = g.Interval()
+		v.Sentence = g.sentence(head, cmp.Or(c.Counted, "example"), against) +
+			expectedText(v.Outcome, v.ExpectedGain, g.Share())
+	} else {
+		v.Sentence = g.untested(head, against)
 	}
 	if c.Lost && c.crossFitted() {
-		v.Outcome, v.Sentence = Same, prose("none", t)
+		v.Outcome, v.Sentence = Same, fmt.Sprintf("None of the structures of %s that were tried surely did better "+
+			"on rows of other folds than the best single %s (%s = %.4g), which is kept.", c.hyperparameters(),
+			c.Meaning.One, c.Meaning.Symbol, float64(c.Constant))
 		return v
 	}
 	if v.Outcome == Better && c.Head == "" && c.Count == 1 && c.Constant.Known() {
-		v.Outcome, t.Alike = Same, true // one number beats no other but by its digits
+		// one number beats no other but by its digits
+		v.Outcome, v.Sentence = Same, g.untested(head, against)+": both are one number"
 	}
-	t.Gain, t.Outcome, t.Expected = g, v.Outcome, v.ExpectedGain
-	t.Others = slices.DeleteFunc(slices.Clone(c.Gains[1:]), func(o Gain) bool { return o.spent() || o.few() })
-	v.Sentence = prose("sentence", t)
+	var others []string
+	for _, o := range c.Gains[1:] {
+		if !o.spent() && !o.few() {
+			others = append(others, o.beside(c.Meaning.Symbol))
+		}
+	}
+	if others != nil {
+		v.Sentence += "; " + strings.Join(others, ", ")
+	}
+	v.Sentence += c.keptText() + c.lostText(v.Outcome) + "."
+	if g.Set != Test {
+		v.Sentence += c.untestedText(v.ExpectedGain)
+	}
 	for _, o := range c.Gains {
 		if o.Set == Validation && o.lower() && g.Set == Test && v.Outcome != Better && g.disagrees(o) {
 			v.Notes = append(v.Notes,
@@ -130,6 +166,82 @@ func (c Contest) Verdict() Verdict {
 		}
 	}
 	return v
+}
+
+// expectedText returns the sentence on the share of the gain found on test examples that is to be
+// expected on other examples. It may be more, as the rows that chose count too.
+func expectedText(found Outcome, gain, share Number) string {
+	switch {
+	case gain == 0 || found != Better && found != Worse:
+		return ""
+	case (gain < 0) != (found == Worse):
+		return ", of which nothing is to be expected on new rows"
+	}
+	text := ", of which some %s is to be expected on new rows"
+	if math.Abs(float64(gain)) > math.Abs(float64(share)) {
+		text = "; on new rows some %s is to be expected"
+	}
+	return fmt.Sprintf(text, strings.TrimLeft(percent(gain), "+−"))
+}
+
+// untestedText returns the reason why there is no verdict, and how to get one.
+func (c Contest) untestedText(expected Number) string {
+	advice, folds := "Test rows would give a verdict.", ""
+	if c.TestFlag != "" {
+		advice, folds = "Hold out test rows (-"+c.TestFlag+")", " or use folds."
+	}
+	switch c.Gains[0].Set {
+	case CrossFitted:
+		if expected > 0 {
+			return fmt.Sprintf(" Of it some %s is to be expected on new rows; not tested.", percent(-expected))
+		}
+		return " Not tested."
+	case HeldOut:
+		return fmt.Sprintf(" The iterate, and which model is kept, were chosen by these rows; what the %s give on "+
+			"others is not known. %s%s", c.Meaning.Many, advice, folds)
+	}
+	return fmt.Sprintf(" The %s were chosen by these rows; what they give on others is not known. %s%s",
+		c.Meaning.Many, advice, folds)
+}
+
+// judgePhi completes a verdict by Φ alone.
+func (c Contest) judgePhi(v *Verdict, head, against string) {
+	phi := Gain{Loss: c.Phi, LossAgainst: c.PhiAgainst, LossChange: c.Phi - c.PhiAgainst, LossError: Unknown(),
+		LossSpread: c.PhiSpread}
+	v.Sentence = fmt.Sprintf(
+		"%s changed Φ by %s (%s) %s%s; the model tells no losses of single examples, by which chance is judged.",
+		head, phi.percentText(), phi.changeText(), against, c.keptText())
+	if phi.withinSpread() {
+		v.Outcome = Same
+		v.Notes = append(v.Notes, fmt.Sprintf("Another start of the solutions changes Φ by up to %.2g: there is no "+
+			"difference beyond this.", float64(c.PhiSpread)))
+	}
+}
+
+// keptText returns the sentence that the other model is kept, if it is.
+func (c Contest) keptText() string {
+	switch {
+	case !c.Lost:
+		return ""
+	case c.Constant.Known():
+		return "; the single one is kept"
+	}
+	return "; " + c.Against + " is kept"
+}
+
+// lostText returns the reason why a tuned model that lost on test examples is kept.
+func (c Contest) lostText(outcome Outcome) string {
+	switch {
+	case outcome != Worse || c.Lost:
+		return ""
+	case c.Asked:
+		return "; it is kept all the same, as it is asked for"
+	case c.Head != "", c.crossFitted():
+		return "; it is kept all the same, as the cross-fitted loss, which decides, is lower"
+	case c.Foreign:
+		return fmt.Sprintf("; the tuned %s is kept all the same, as %s is another model", c.Meaning.Symbol, c.Against)
+	}
+	return fmt.Sprintf("; the tuned %s is kept all the same, as Φ, which decides, is not higher", c.Meaning.Symbol)
 }
 
 // crossFitted reports whether the models are compared by cross-fitted losses.
