@@ -63,13 +63,13 @@ func (e *ending) finishAlone(ctx context.Context, tuned *candidates.Model, notes
 	e.summary.Models = []runs.Model{tuned.Model}
 	e.summary.Verdict = runs.Verdict{Outcome: runs.Unclear, Gains: []runs.Gain{}, Notes: append([]string{}, notes...),
 		FoundBy:  e.run.settings.Algorithm,
-		Sentence: iterateSentence(e.run.settings.Algorithm, e.problem.meaning.One, e.result, tuned)}
+		Sentence: iterateSentence(e.run.settings.Algorithm, e.problem.meaning.Text(len(tuned.X)), e.result, tuned)}
 	return e.saveKept(ctx, tuned, nil)
 }
 
 // iterateSentence returns Φ and the test accuracy of an iterate, as far as they are known, without
-// a verdict. one is the word for an entry of x.
-func iterateSentence(algorithm, one string, of *train.Result, tuned *candidates.Model) string {
+// a verdict. x is what its entries are, such as "784 penalties".
+func iterateSentence(algorithm, x string, of *train.Result, tuned *candidates.Model) string {
 	iterate, facts := fmt.Sprintf("the iterate after iteration %d", of.Best.Iteration), []string(nil)
 	if last := of.Last(); of.Best.Iteration == last.Iteration {
 		iterate = "the last iterate"
@@ -82,7 +82,7 @@ func iterateSentence(algorithm, one string, of *train.Result, tuned *candidates.
 	}
 	return fmt.Sprintf("%s of %s, compared with no other model; at %s of %s %s.",
 		wording.Count(of.Iterations, "iteration"), algorithm, iterate,
-		wording.Count(len(tuned.X), one), cmp.Or(strings.Join(facts, " and "), "no loss is known"))
+		x, cmp.Or(strings.Join(facts, " and "), "no loss is known"))
 }
 
 // gainsOf returns the gains of the tuned model over a rival; nil: one of them is not finite. start

@@ -110,7 +110,8 @@ func TestSpreads(t *testing.T) {
 // TestIterateSentence: Φ of the tuned model, the test accuracy of the last iterate where that is
 // the best one, and neither where it is not known.
 func TestIterateSentence(t *testing.T) {
-	const last = "at the last iterate of 2 penalties "
+	weights := runs.Meaning{One: "weight of the body", Many: "weights of the body"}
+	const last = "at the last iterate of 2 weights of the body "
 	const accuracy = "the test accuracy of the agents' average y is 0.7500."
 	for _, c := range []struct {
 		best          int
@@ -119,13 +120,13 @@ func TestIterateSentence(t *testing.T) {
 	}{
 		{6, .25, .75, last + "Φ is 0.2500 and " + accuracy}, {6, .25, runs.Unknown(), last + "Φ is 0.2500."},
 		{6, runs.Unknown(), .75, last + accuracy}, {6, runs.Unknown(), runs.Unknown(), last + "no loss is known."},
-		{3, .25, .75, "at the iterate after iteration 3 of 2 penalties Φ is 0.2500."},
+		{3, .25, .75, "at the iterate after iteration 3 of 2 weights of the body Φ is 0.2500."},
 	} {
 		result := &train.Result{Iterations: 6, Best: train.Best{Iteration: c.best},
 			Records: []runs.Record{{Iteration: 0}, {Iteration: 6, TestAccuracy: c.accuracy}}}
 		tuned := candidates.NewModel("", runs.Unknown(), make([]float64, 2))
 		tuned.Phi = c.phi
-		got := iterateSentence("madsbo", "penalty", result, tuned)
+		got := iterateSentence("madsbo", weights.Text(2), result, tuned)
 		if want := "6 iterations of madsbo, compared with no other model; " + c.want; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

@@ -3,6 +3,7 @@ package runs
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"dsbo"
@@ -68,6 +69,14 @@ type Meaning struct {
 	Pictures int `json:"pictures,omitzero"`
 	Rows     int `json:"rows,omitzero"`
 	Cols     int `json:"cols,omitzero"`
+}
+
+// Text returns n entries of x, such as "784 penalties".
+func (m Meaning) Text(n int) string {
+	if n == 1 {
+		return "1 " + m.One
+	}
+	return fmt.Sprint(n, " ", m.Many)
 }
 
 // Penalties is the meaning of log-penalties λ.

@@ -72,20 +72,12 @@ type Contest struct {
 	Notes                      []string // a sentence each
 }
 
-// hyperparameters returns how many there are, such as "784 penalties".
-func (c Contest) hyperparameters() string {
-	if c.Count == 1 {
-		return "1 " + c.Meaning.One
-	}
-	return fmt.Sprint(c.Count, " ", c.Meaning.Many)
-}
-
 // head returns the subject of the sentence.
 func (c Contest) head() string {
 	if c.Head != "" {
 		return c.Head
 	}
-	text := "Tuning " + c.hyperparameters()
+	text := "Tuning " + c.Meaning.Text(c.Count)
 	if c.FoundBy != "" {
 		text += " by " + c.FoundBy
 	}
@@ -136,7 +128,7 @@ func (c Contest) Verdict() Verdict {
 	}
 	if c.Lost && c.crossFitted() {
 		v.Outcome, v.Sentence = Same, fmt.Sprintf("None of the structures of %s that were tried surely did better "+
-			"on rows of other folds than the best single %s (%s = %.4g), which is kept.", c.hyperparameters(),
+			"on rows of other folds than the best single %s (%s = %.4g), which is kept.", c.Meaning.Text(c.Count),
 			c.Meaning.One, c.Meaning.Symbol, float64(c.Constant))
 		return v
 	}
