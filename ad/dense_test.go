@@ -134,11 +134,12 @@ func TestKeptProducts(t *testing.T) {
 	d, x, y, v := recurrent(rows, width, steps, false)
 	// Each step keeps 2 values forwards, and each but the first 1 backwards.
 	budget := (3*steps - 1) * rows * width
-	*fieldAs[int](inside(d.template, "budget")) = budget
+	d.template.Limit(0, budget)
 	got, want := make([]float64, len(y)), make([]float64, len(y))
 	testkit.OK(d.HVP(got, x, y, y))
-	if products, kept, numbers := keptBy(d.code); products != 2*steps-1 || kept != products || numbers != budget {
-		t.Errorf("%d of %d products and %d numbers are kept, want all of %d, and %d", kept, products, numbers,
+	r := d.template.Report(d.plans[0][1<<hvp].Load())
+	if r.Products != 2*steps-1 || r.Kept != r.Products || r.Numbers != budget {
+		t.Errorf("%d of %d products and %d numbers are kept, want all of %d, and %d", r.Kept, r.Products, r.Numbers,
 			2*steps-1, budget)
 	}
 	testkit.OK(d.HVP(got, x, y, v))

@@ -55,7 +55,7 @@ func TestForks(t *testing.T) {
 					sameBits(t, fmt.Sprintf("agent %d, round %d", i, r), results[i][r], want[i][r])
 				}
 			}
-			list, busy := scratchOf(pool)
+			list, busy := pool.Scratch()
 			if n := len(list); n > runtime.GOMAXPROCS(0) || busy != 0 {
 				t.Errorf("%d blocks of scratch memory, %d in use, of %d processors", n, busy, runtime.GOMAXPROCS(0))
 			}

@@ -11,6 +11,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"dsbo/ad/adtest"
+	"dsbo/ad/internal/engine"
 	"dsbo/internal/testkit"
 )
 
@@ -109,6 +110,12 @@ func (c fixture) derivs(t testing.TB) *Derivs {
 	}
 	return d
 }
+
+// setTile makes the tiles of p and of its later forks n examples long at most, before p has any.
+func setTile(p *Program, n int) { p.template.Limit(n, 0) }
+
+// poolOf returns where p's scratch memory comes from.
+func poolOf(p *Program) *Pool { return p.m.(engine.Inspector).Pool() }
 
 func (c fixture) build(t testing.TB, n numbers, x, y *Node, in []*Node) *Node {
 	k := &kit{rows: c.rows, z: Add(Mul(y, Exp(Scale(.3, x))), Sin(x))}

@@ -275,7 +275,7 @@ func (k *randomTask) derivative(d *Derivs, s state, what int) []float64 {
 
 // spoil makes NaN of what earlier runs have left in scratch memory.
 func spoil(p *Program) {
-	list, _ := scratchOf(poolOf(p))
+	list, _ := poolOf(p).Scratch()
 	for _, s := range list {
 		for i := range s {
 			s[i] = math.Float64frombits(^uint64(0)) // two NaN of float32, too

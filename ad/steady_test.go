@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"dsbo/ad/adtest"
+	"dsbo/ad/internal/engine"
 	"dsbo/internal/testkit"
 )
 
@@ -115,7 +116,7 @@ func TestFlatHeap(t *testing.T) {
 func TestScratchIsLeft(t *testing.T) {
 	k, d, dst := softmaxTask(false, false, 150)
 	testkit.OK(errors.Join(k.calls(d, 0, nil, &dst), d.Hessian(make([]float64, len(k.y)*len(k.y)), k.x, k.y)))
-	if hasScratch(d) {
+	if d.m.(engine.Inspector).HoldsScratch() {
 		t.Error("a slot or the last call is in scratch memory")
 	}
 }
@@ -131,7 +132,7 @@ func TestProductsAtOnePoint(t *testing.T) {
 		testkit.OK(d.HVP(dst[1], k.x, k.y, k.v))
 		testkit.OK(fresh.HVP(dst[2], k.x, k.y, k.v))
 		sameBits(t, "product", dst[1], dst[2])
-		if n := recomputed(d, d.plans[0][1<<hvp].Load()); n > 0 {
+		if n := d.m.(engine.Inspector).Recomputed(d.plans[0][1<<hvp].Load()); n > 0 {
 			t.Errorf("bytes=%v: %d steps are computed again", asBytes, n)
 		}
 	}

@@ -53,7 +53,7 @@ func TestStrips(t *testing.T) {
 			}
 			gradient, product := make([]float64, len(y)), make([]float64, len(y))
 			testkit.OK(errors.Join(d.Grad(nil, gradient, x, y), d.HVP(product, x, y, v)))
-			if cut := hasStrips(d.code, d.plans[0][1<<hvp].Load()); (tile == 0) != cut && tile != 33 {
+			if cut := strips(d); (tile == 0) != cut && tile != 33 {
 				t.Errorf("in tiles of %d examples (0: its own) the program has strips: %t", tile, cut)
 			}
 			got := append(gradient, product...)
@@ -65,6 +65,11 @@ func TestStrips(t *testing.T) {
 	}
 }
 
+// strips reports whether a step of the product runs in strips.
+func strips(d *Derivs) bool {
+	return d.template.Report(d.plans[0][1<<hvp].Load()).Strips
+}
+
 // TestSeries: where a matrix is a factor again and again, the sums for it are one sum; derivatives
 // are those of finite differences, in tiles too.
 func TestSeries(t *testing.T) {
@@ -73,7 +78,7 @@ func TestSeries(t *testing.T) {
 		setTile(d.Program, tile)
 		adtest.Check(t, d, x, y)
 		testkit.OK(d.HVP(make([]float64, len(y)), x, y, v))
-		if n := resumedBy(d.code, d.plans[0][1<<hvp].Load()); n < 8 {
+		if n := d.template.Report(d.plans[0][1<<hvp].Load()).Resumed; n < 8 {
 			t.Errorf("%d sums of a product of 6 steps go on where others stand, want at least 8", n)
 		}
 		single, _, _, _ := recurrent(11, 3, 6, true)
@@ -97,9 +102,8 @@ func TestDepth(t *testing.T) {
 		}}))
 		y := make([]float64, q)
 		testkit.OK(d.HVP(make([]float64, q), []float64{1}, y, y))
-		scratch, _ := scratchOf(poolOf(d.Program))
-		_, work := tailOf(d.code, d.plans[0][1<<hvp].Load())
-		return len(d.family.nodes), len(scratch[0]), work
+		scratch, _ := poolOf(d.Program).Scratch()
+		return len(d.family.nodes), len(scratch[0]), d.template.Report(d.plans[0][1<<hvp].Load()).TailWork
 	}
 	nodes, numbers, steps := size(50)
 	moreNodes, moreNumbers, moreSteps := size(200)

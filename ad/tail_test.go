@@ -76,7 +76,7 @@ func testTail(t *testing.T, single bool, q, steps int, build func(x, y *Node) []
 	}
 	got := make([]float64, p.size)
 	testkit.OK(p.Eval(got, x, y))
-	if have, _ := tailOf(p.code, p.values); have != steps {
+	if have := p.template.Report(p.values).TailSteps; have != steps {
 		t.Errorf("the tail has %d steps, want %d", have, steps)
 	}
 	plain := testkit.Get(p.plan(true, p.outs))

@@ -72,7 +72,7 @@ func TestWaves(t *testing.T) {
 				got[0] = testkit.Get(d.ValueGrad(got[1:][:p], got[1+p:][:q], x, y))
 				testkit.OK(d.HVP(got[1+p+q:][:q], x, y, v))
 				testkit.OK(d.JVP(got[1+p+2*q:], x, y, v))
-				if list, _ := scratchOf(poolOf(d.Program)); n == 1 {
+				if list, _ := poolOf(d.Program).Scratch(); n == 1 {
 					want, alone = got, len(list)
 				} else if len(list) <= alone {
 					t.Errorf("%d processors have %d blocks of memory, as one has: they share no tiles", n, len(list))
