@@ -91,9 +91,6 @@ func checkLogForm(form string) error {
 	return nil
 }
 
-// logForms is the help of -log.
-const logForms = "`form` of log lines on stderr: plain, for people; text, key=value pairs; or json"
-
 // close writes the error with which the agent ended, if any, to the log file and closes it.
 func (s *screen) close(ended error) error {
 	if ended != nil {
