@@ -102,6 +102,17 @@ func TestProgressText(t *testing.T) {
 	if p := resumed.progress("iteration", 9, 10); p.Remaining != 3*time.Second || p.Share != 0.9 {
 		t.Errorf("%+v, want 3 s left and a share of 0.9", p)
 	}
+	// A first step shorter than the clock shows leaves the share as it is, and a short one counts.
+	for took, want := range map[time.Duration]float64{0: 0, 500 * time.Millisecond: 0.1} {
+		quick := &pace{now: func() time.Time { return clock }}
+		quick.plan(iterating, 10)
+		quick.begin()
+		clock = clock.Add(took)
+		quick.step(iterating, 1)
+		if p := quick.progress("iteration", 1, 10); p.Share != want || p.Remaining != 9*took {
+			t.Errorf("after a step of %v %+v, want a share of %g and %v left", took, p, want, 9*took)
+		}
+	}
 }
 
 // TestPlannedIterations: the work of a run's iterations is the sum of what the method says, and
