@@ -89,8 +89,8 @@ func (a *LancBiO) longest(K int) int {
 	return most
 }
 
-// Cost of an iteration: nothing is sent; T gradients of g, one of f, a Hessian-vector product (one
-// more at a restart, one less where the space cannot grow) and one Jacobian-vector product.
+// Cost of an iteration: nothing is sent; T gradients of g, one of f, one Jacobian-vector product
+// and one Hessian-vector product, two at a restart: one too many where the space cannot grow.
 func (a *LancBiO) Cost(k int) Cost {
 	cost := Cost{Calls: implicitCalls(a.T, 1)}
 	if a.restarts(k) {

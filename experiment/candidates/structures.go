@@ -215,11 +215,11 @@ func (c CrossFit) newCrossFit(ctx context.Context) (*crossFit, error) {
 	return f, err
 }
 
-// newSolver returns the solver of models of a problem.
+// newSolver returns the solver of models of a problem. Its PhiTol is for hypergradients, which only
+// give directions: Lower gets its own.
 func newSolver(p train.Problem) *exact.Solver {
 	s := p.RoughSolver()
-	s.PhiTol, s.MostPairs = solutionTol, solverPairs // PhiTol is for hypergradients, which only
-	// give directions
+	s.PhiTol, s.MostPairs = solutionTol, solverPairs
 	return s
 }
 

@@ -131,9 +131,8 @@ func (x *Exchange) ReduceTogether(ctx context.Context, all ...network.Reduction)
 	return nil
 }
 
-// Gather implements [network.Team]: an error ends the exchange. Rows are added, as the largest of
-// words whose highest bit is set, such as negative numbers, is not the same by every MPI: MPICH
-// compares them as signed ones.
+// Gather implements [network.Team]: an error ends the exchange. It sums words, 0 for rows of other
+// ranks. Max would not do: MPICH compares words as signed, so negative numbers would lose to 0.
 func (x *Exchange) Gather(ctx context.Context, rows [][]float64) error {
 	err := network.CheckRows(rows, len(x.agents))
 	if err == nil {

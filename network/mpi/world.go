@@ -79,7 +79,8 @@ func (w *World) call(f func()) bool {
 	}
 	w.queue = append(w.queue, f)
 	w.mu.Unlock()
-	// In this order: serve becomes quiet before it takes the queue.
+	// After the queue: serve calls quiet, which ends the interruption, and then takes the queue,
+	// so that none is lost whose call is not taken.
 	w.lib.interrupt()
 	select {
 	case w.wake <- struct{}{}:

@@ -227,7 +227,8 @@ func (a *Agent) hearFinal() {
 	})
 }
 
-// awaitsEntry implements owner.
+// awaitsEntry implements owner, once a save. It is true, at most once in entrySaves saves, if an
+// agent could join the next session or a cut edge of this agent is connected again.
 func (a *Agent) awaitsEntry(s register.Session) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
