@@ -74,6 +74,9 @@ func (o *options) validate(c *cluster.Cluster) error {
 	case o.computeTimeout < o.peerTimeout:
 		return dsbo.ConfigErrorf("-compute-timeout must be at least -peer-timeout, %v; it is %v",
 			o.peerTimeout, o.computeTimeout)
+	case o.computeTimeout < 2*c.AbsentAfter: // for which neighbours are waited for
+		return dsbo.ConfigErrorf(`-compute-timeout must be at least twice "absent_after", %v; it is %v`,
+			c.AbsentAfter, o.computeTimeout)
 	case o.straggler != 0 && c.Quorum == 0:
 		return dsbo.ConfigErrorf(
 			`-straggler-deadline needs a "quorum" in the cluster file: ` +
