@@ -159,7 +159,7 @@ func (a *Averages) Cost(i, length int, wire Wire) (least, most dsbo.Traffic) {
 }
 
 // traffic returns what agent i has sent in an average that took a trip.
-func (a *Averages) traffic(i int, t trip) dsbo.Traffic {
+func (a *Averages) traffic(i int, t Trip) dsbo.Traffic {
 	return trafficTo(a.tree.Sends(i), t.Exchanges, t.Floats, t.Bytes)
 }
 
@@ -205,7 +205,7 @@ type Averager struct {
 	shares        bool         // a Together has averaged since: other ends have the same memory
 	alone         *Together    // this end as all of a process; nil before its first average
 	given         []Vector     // on the wire of the options
-	trip          trip         // of the last average
+	trip          Trip         // of the last average
 }
 
 var _ dsbo.Mixer = (*Averager)(nil)
@@ -248,7 +248,7 @@ func (a *Averager) AverageOn(ctx context.Context, vectors ...Vector) error {
 }
 
 // Trip returns what the last average took, the same on all agents.
-func (a *Averager) Trip() trip { return a.trip }
+func (a *Averager) Trip() Trip { return a.trip }
 
 // Scales returns the scales under which the next averages are tried, and, if masks are bound to it,
 // a digest of the averages so far, the same on all agents. It is the averages' state for a

@@ -17,15 +17,15 @@ type Vector struct {
 	Lost [][]float64
 }
 
-// A trip is what an average took.
-type trip struct {
+// A Trip is what an average took.
+type Trip struct {
 	Exchanges     int // over the tree, one after the other
 	Floats, Bytes int // of an agent's words in all of them
 }
 
 // A bundle is the vectors of an average, whose words travel together.
 type bundle struct {
-	trip
+	Trip
 	agents   int // of all processes
 	memory   *scaleMemory
 	vectors  []*bundled
@@ -45,7 +45,7 @@ type bundled struct {
 
 // open makes b the bundle of some vectors.
 func (b *bundle) open(a *Averages, m *scaleMemory, vectors []Vector) {
-	b.agents, b.memory, b.trip = a.w.N(), m, trip{}
+	b.agents, b.memory, b.Trip = a.w.N(), m, Trip{}
 	for len(b.vectors) < len(vectors) {
 		b.vectors = append(b.vectors, new(bundled))
 	}

@@ -115,8 +115,8 @@ func (t *Together) AverageOn(ctx context.Context, fill func(k int, parts [][]flo
 	}
 	t.averages.label(BySum)
 	for _, end := range t.ends {
-		end.trip = t.trip
-		end.sent.Add(t.averages.traffic(end.id, t.trip))
+		end.trip = t.Trip
+		end.sent.Add(t.averages.traffic(end.id, t.Trip))
 	}
 	if !slices.ContainsFunc(vectors, func(v Vector) bool { return v.Lost != nil }) {
 		return nil
