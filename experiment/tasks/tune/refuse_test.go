@@ -15,6 +15,7 @@ import (
 	"dsbo/experiment/site"
 	"dsbo/experiment/tasks/tune"
 	"dsbo/internal/testkit"
+	"dsbo/network"
 	"dsbo/runs"
 )
 
@@ -201,7 +202,8 @@ func TestTuneRareClasses(t *testing.T) {
 }
 
 // TestSiteIsAskedForNames: a site is asked for the names of its words and classes, where it has
-// some, and with differential privacy for neither.
+// some, and with differential privacy for neither. Its table, which is read for that, is not read
+// once more.
 func TestSiteIsAskedForNames(t *testing.T) {
 	for _, c := range []struct {
 		text, flags    string
@@ -219,6 +221,13 @@ func TestSiteIsAskedForNames(t *testing.T) {
 		if r.Words != c.words || r.Classes != c.classes || len(r.Columns) != 3 || r.Rows != 12 {
 			t.Errorf("%q, %s: words %t, classes %t, columns %v, %d rows", c.text[:5], c.flags, r.Words, r.Classes,
 				r.Columns, r.Rows)
+		}
+		testkit.OK(os.Remove(path))
+		alone := network.NewGroup(network.GroupConfig{N: 1}).Bound(t.Context())
+		_, _, err := j.Task.Load(experiment.Agents{N: 1, Local: []int{0}, Own: true, Collective: alone,
+			Private: c.flags != ""})
+		if errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%q is read twice", c.text[:5])
 		}
 	}
 }

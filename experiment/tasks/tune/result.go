@@ -36,11 +36,11 @@ func askSite(t *tune, a experiment.Agents) error {
 	if err != nil {
 		return err
 	}
-	own := read[a.Local[0]]
-	columns, words, classes := optionsOf(t).NamesOf(own)
+	t.asked = read[a.Local[0]]
+	columns, words, classes := optionsOf(t).NamesOf(t.asked)
 	return a.Need(func(r *site.Request) {
 		r.Columns, r.Words, r.Classes = columns, words && !a.Private, classes && !a.Private
-		r.AskRows(own.Rows())
+		r.AskRows(t.asked.Rows())
 	})
 }
 

@@ -78,6 +78,7 @@ type tune struct {
 	siteSlopes            list               // columns of which they have slopes with it
 	cost                  missCost           // cost of a missed example of each class
 	from                  string             // earlier run or model; "": none
+	asked                 *tables.Table      // which askSite has read; nil once Load has it
 	prepared              *features.Prepared // nil before Load
 	seed                  uint64             // of the run
 	sites                 int                // sites whose rows prepared is based on: those at the
