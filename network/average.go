@@ -258,7 +258,6 @@ func (a *Averager) Scales() []float64 { return a.memory.state() }
 // SetScales sets what Scales returned, in this or another process. All agents must set the same.
 func (a *Averager) SetScales(scales []float64) { a.memory.setState(scales) }
 
-// nextDraws returns the draws of the next Mix or average.
 func (a *Averager) nextDraws() draws {
 	a.count++
 	return newDraws(a.averages.options.Seed, uint64(a.id), a.stage, a.count)

@@ -43,7 +43,6 @@ type bundled struct {
 	done   bool       // it has its average
 }
 
-// open makes b the bundle of some vectors.
 func (b *bundle) open(a *Averages, m *scaleMemory, vectors []Vector) {
 	b.agents, b.memory, b.Trip = a.w.N(), m, Trip{}
 	for len(b.vectors) < len(vectors) {
@@ -155,7 +154,6 @@ func (v *bundled) isOutside(numbers []float64) bool {
 // travels reports whether words of the vector are in an exchange.
 func (v *bundled) travels(op Op) bool { return !v.done && (op == Sum || v.asks) }
 
-// travelling returns the vectors of which words are in an exchange.
 func (b *bundle) travelling(op Op) iter.Seq[*bundled] {
 	return func(yield func(*bundled) bool) {
 		for _, v := range b.vectors {
@@ -199,7 +197,6 @@ func (b *bundle) words(op Op) (n int) {
 	return n
 }
 
-// combine combines the words of all vectors in an exchange.
 func (b *bundle) combine(op Op, dst, src []uint64) {
 	for v := range b.travelling(op) {
 		n := v.words(op)

@@ -24,10 +24,8 @@ func GatherTextsCost(n, longest int) dsbo.Traffic {
 	return s
 }
 
-// gatheredNumbers returns in how many numbers n bytes travel.
 func gatheredNumbers(bytes int) int { return (bytes + bytesPerNumber - 1) / bytesPerNumber }
 
-// zeroRows returns n rows of a length.
 func zeroRows(n, length int) [][]float64 {
 	rows := make([][]float64, n)
 	for i := range rows {

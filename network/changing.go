@@ -114,7 +114,6 @@ func (changingEdges) check(m *Matrix) error {
 	return nil
 }
 
-// parseFailing reads the probability of [Failing].
 func parseFailing(text string) (Mixing, error) {
 	p, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(p > 0 && p < 1) {

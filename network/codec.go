@@ -145,7 +145,6 @@ func (w Wire) Decode(dst []float64, b []byte) error {
 	return nil
 }
 
-// decodeInt8 fills one block.
 func decodeInt8(dst []float64, b []byte) error {
 	s := float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
 	if !(s >= int8MinScale && !math.IsInf(s, 0) || s != s) {

@@ -175,7 +175,6 @@ func checkUnion(name string, list [][][]float64) error {
 	return nil
 }
 
-// anyEdge reports whether any of some weights has an edge.
 func anyEdge(list [][][]float64, from, to int) bool {
 	return slices.ContainsFunc(list, func(rows [][]float64) bool { return rows[to][from] != 0 })
 }

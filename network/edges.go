@@ -38,13 +38,11 @@ func (e edgeSet) link(i, j int) bool {
 	return true
 }
 
-// has reports whether there is an edge i-j.
 func (e edgeSet) has(i, j int) bool {
 	_, found := slices.BinarySearch(e[i], j)
 	return found
 }
 
-// neighbours returns the neighbours of agent i, ascending.
 func (e edgeSet) neighbours(i int) []int { return e[i] }
 
 // inCircle reports whether a and b are next to each other in a circle of n.
@@ -56,7 +54,6 @@ func inCircle(a, b, n int) bool {
 // powerOfTwo reports whether d is 0 or a power of two.
 func powerOfTwo(d int) bool { return d&(d-1) == 0 }
 
-// checkHypercube returns an error unless a hypercube may have n agents.
 func checkHypercube(n int) error {
 	if !powerOfTwo(n) {
 		below := 1 << (bits.Len(uint(n)) - 1)
@@ -69,7 +66,6 @@ func checkHypercube(n int) error {
 // erdosRenyiStream keeps the graph's draws apart from other uses of the same seed.
 const erdosRenyiStream = 0x6772617068
 
-// erdosRenyiEdges draws the edges of a connected random graph.
 func erdosRenyiEdges(n int, prob float64, seed uint64) edgeSet {
 	if prob == 0 {
 		prob = min(1, 2*num.Log(float64(n))/float64(n))
@@ -141,7 +137,6 @@ func (e edgeSet) graph(name string, w float64) (*Graph, error) {
 	return validGraph(name, newMatrix(rows))
 }
 
-// validGraph returns the graph of a matrix if that is valid.
 func validGraph(name string, m *Matrix) (*Graph, error) {
 	if err := m.Validate(); err != nil {
 		return nil, err

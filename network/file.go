@@ -69,7 +69,6 @@ func parse(data []byte, w float64) (*Graph, error) {
 	return FromEdges(*f.Agents, edges, w)
 }
 
-// lists returns the graph of lists of weights.
 func (f *file) lists(w float64) (*Graph, error) {
 	var m *Matrix
 	var err error

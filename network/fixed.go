@@ -92,7 +92,6 @@ func (f fixedPoint) allFit(flags []uint64) bool {
 	return true
 }
 
-// blocks returns the number of blocks of n numbers.
 func (f fixedPoint) blocks(length int) int {
 	if f.exact {
 		return 0
@@ -100,7 +99,6 @@ func (f fixedPoint) blocks(length int) int {
 	return (length + f.block - 1) / f.block
 }
 
-// exponents appends the scale of each block of v.
 func (f fixedPoint) exponents(dst []uint64, v []float64) []uint64 {
 	for block := range slices.Chunk(v, f.block) {
 		dst = append(dst, f.exponent(maxAbs(block)))

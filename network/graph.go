@@ -143,7 +143,6 @@ func squarest(n int) (int, error) {
 	return rows, nil
 }
 
-// load reads a graph file.
 func load(path string, n int, w float64) (*Graph, error) {
 	data, err := disk.ReadFile(path)
 	if err != nil {

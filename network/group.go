@@ -200,7 +200,6 @@ func (g *Group) context(ctx context.Context) context.Context {
 	return ctx
 }
 
-// countSent counts what each agent has sent.
 func (g *Group) countSent(sent func(i int) dsbo.Traffic) {
 	for i := range g.config.N {
 		g.config.Sent.Add(sent(i))

@@ -187,7 +187,6 @@ func (a *localAgent) noteVector(parity int) {
 	}
 }
 
-// await waits for this agent's turn.
 func (a *localAgent) await(ctx context.Context) error {
 	return Await(ctx, a.ready, a.local.ended)
 }

@@ -73,7 +73,6 @@ func newMatrix(rows [][]Weight) *Matrix {
 	return m
 }
 
-// checkAgents returns an error unless a graph may have n agents.
 func checkAgents(n int) error {
 	if n < 1 || n > maxAgents {
 		return dsbo.ConfigErrorf("a graph must have 1 to %d agents; it has %d", maxAgents, n)
@@ -81,7 +80,6 @@ func checkAgents(n int) error {
 	return nil
 }
 
-// checkEdges returns an error unless a graph may have as many edges.
 func checkEdges(n int) error {
 	if n > maxEdges {
 		return dsbo.ConfigErrorf("a graph must have at most %d edges; it has %d", maxEdges, n)

@@ -86,7 +86,6 @@ func (m *Matrix) asLazyAs(other *Matrix) (*Matrix, error) {
 	return w, w.Validate()
 }
 
-// leastSelfWeight returns the least weight that an agent gives itself.
 func (m *Matrix) leastSelfWeight() float64 {
 	least := 1.0
 	for i := range m.rows {

@@ -18,7 +18,6 @@ func newDraws(name ...uint64) draws {
 	return draws(h)
 }
 
-// bits returns 64 random bits of an entry.
 func (d draws) bits(entry int) uint64 {
 	return num.SplitMix(uint64(d) + uint64(entry)*num.SplitMixStep)
 }

@@ -81,7 +81,6 @@ func (m *scaleMemory) state() []float64 {
 	return all
 }
 
-// setState sets the memory to what state returned.
 func (m *scaleMemory) setState(all []float64) {
 	*m = scaleMemory{}
 	if n := len(m.bound) / 4; len(all) >= n {

@@ -32,7 +32,6 @@ func (m *Matrix) Rho() float64 {
 // W to be positive semidefinite use (I+W)/2 where it is negative.
 func (m *Matrix) LambdaMin() float64 { return m.eigenvalues().least }
 
-// findSpectrum finds all eigenvalues, or the extreme ones alone.
 func (m *Matrix) findSpectrum() spectrum {
 	n := m.N()
 	switch {

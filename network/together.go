@@ -131,7 +131,6 @@ func (t *Together) AverageOn(ctx context.Context, fill func(k int, parts [][]flo
 	})
 }
 
-// drawsOf returns the draws of agent k's vectors.
 func (t *Together) drawsOf(k int) []draws {
 	n := len(t.vectors)
 	return t.draws[k*n:][:n]

@@ -15,7 +15,6 @@ type Tree struct {
 // changed.
 func (m *Matrix) Tree() *Tree { return m.spanning() }
 
-// lowestTree is Tree, found anew.
 func (m *Matrix) lowestTree() *Tree {
 	var s, best search
 	least, most := m.N(), 0 // heights: none is less than half of another one

@@ -44,7 +44,6 @@ func (t *turns) begin(a *localAgent) {
 	t.serve()
 }
 
-// end ends a turn: its processor is for another agent.
 func (t *turns) end() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -34,7 +34,6 @@ const maskChunk = 4096
 // An unsigned is a type of the numbers of a stream.
 type unsigned interface{ uint16 | uint32 | uint64 }
 
-// bytesOf returns the memory of numbers.
 func bytesOf[T unsigned](numbers []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(numbers))), len(numbers)*int(unsafe.Sizeof(T(0))))
 }

@@ -80,7 +80,6 @@ func (l Log) StateKept(from, to, agent, n int) bool {
 	return member && err == nil
 }
 
-// everybody returns 0..n-1.
 func everybody(n int) []int {
 	all := make([]int, n)
 	for i := range all {

@@ -208,7 +208,6 @@ func (c Change) isNamed() bool {
 	return err == nil && len(id) == idLength && hex.EncodeToString(id) == c.ID
 }
 
-// has reports whether an agent is a member.
 func (c Change) has(agent int) bool {
 	_, is := slices.BinarySearch(c.Members, agent)
 	return is
@@ -333,7 +332,6 @@ func (c Change) stayingError(before []int) error {
 	return nil
 }
 
-// checkQuorum returns an error unless a change of a roster of a size has a quorum of members.
 func checkQuorum(c Change, quorum, roster int) error {
 	switch {
 	case 2*quorum <= roster:

@@ -15,7 +15,6 @@ func (b blocks) agentsOf(rank int) (lo, hi int) {
 	return rank * b.agents / b.ranks, (rank + 1) * b.agents / b.ranks
 }
 
-// rank returns where agent i is.
 func (b blocks) rank(i int) int { return ((i+1)*b.ranks - 1) / b.agents }
 
 // label names a rank by its agents too.

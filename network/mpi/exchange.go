@@ -94,7 +94,6 @@ func (w *World) exchange(ctx context.Context, m *network.Matrix, timeout time.Du
 	return x, nil
 }
 
-// open makes the ranks' channel.
 func (x *Exchange) open() {
 	if x.world.open = append(x.world.open, x); x.blocks.ranks == 1 {
 		return

@@ -91,7 +91,6 @@ type notice struct {
 	text        [232]byte
 }
 
-// setReason cuts a long reason.
 func (n *notice) setReason(text string) {
 	for len(text) > len(n.text) {
 		_, size := utf8.DecodeLastRuneInString(text)

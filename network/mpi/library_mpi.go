@@ -39,7 +39,6 @@ func newLibrary() (library, error) {
 	}
 }
 
-// failure returns the error of a function of MPI.
 func failure(function *C.char, code C.int) error {
 	if function == nil {
 		return errors.New("MPI_Init_thread failed")

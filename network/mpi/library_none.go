@@ -7,7 +7,6 @@ import "dsbo"
 // launcherEndsJobs is true without MPI: there is no job.
 const launcherEndsJobs = true
 
-// newLibrary returns the error that MPI is not built in.
 func newLibrary() (library, error) {
 	return nil, dsbo.ConfigErrorf("MPI needs a program built with -tags mpi and a C compiler; this one was not")
 }

@@ -44,7 +44,6 @@ func (x *Exchange) operate(ctx context.Context, o operation, out, in int, put fu
 	return nil
 }
 
-// begin begins the next operation.
 func (x *Exchange) begin() {
 	if x.ended.Err() == nil {
 		x.waited, x.began = true, time.Now()

@@ -47,7 +47,6 @@ func (x *exchange) wantAll(ctx context.Context, t *testing.T, s step, target err
 	x.wantErrors(t, x.onAgents(func(_ int, m network.Reducer) error { return s(ctx, m) }), target)
 }
 
-// wantErrors checks that every agent of this process ended with an error that is target.
 func (x *exchange) wantErrors(t *testing.T, errs []error, target error) {
 	t.Helper()
 	for i, err := range errs {
@@ -57,7 +56,6 @@ func (x *exchange) wantErrors(t *testing.T, errs []error, target error) {
 	}
 }
 
-// wantTeams checks that each team's gathering ended with an error that is target.
 func wantTeams(t *testing.T, errs []error, target error) {
 	t.Helper()
 	for k, err := range errs {
@@ -133,7 +131,6 @@ func testUnlike(t *testing.T, x *exchange) {
 	}
 }
 
-// untilError takes a step until an error comes.
 func (s step) untilError(ctx context.Context, m network.Reducer) error {
 	for {
 		if err := s(ctx, m); err != nil {

@@ -141,7 +141,6 @@ type exchange struct {
 	closeAll func()
 }
 
-// newExchange finds the agents' ends.
 func newExchange(t *testing.T, w *network.Matrix, teams []network.Team, closeAll func()) *exchange {
 	t.Helper()
 	x := &exchange{w, teams, make([]network.Reducer, w.N()), closeAll}
@@ -162,7 +161,6 @@ func newExchange(t *testing.T, w *network.Matrix, teams []network.Team, closeAll
 	return x
 }
 
-// onAgents calls body for each agent of this process at the same time and returns their errors.
 func (x *exchange) onAgents(body func(i int, m network.Reducer) error) []error {
 	return RunAll(len(x.mixers), func(i int) error {
 		if x.mixers[i] == nil {
@@ -172,7 +170,6 @@ func (x *exchange) onAgents(body func(i int, m network.Reducer) error) []error {
 	})
 }
 
-// onTeams calls body for each team at the same time and returns their errors.
 func (x *exchange) onTeams(body func(team network.Team) error) []error {
 	return RunAll(len(x.teams), func(k int) error { return body(x.teams[k]) })
 }

@@ -45,7 +45,6 @@ func (r reduction) words(n, round int) [][]uint64 {
 	return all
 }
 
-// combined returns what Reduce must give.
 func (r reduction) combined(words [][]uint64) []uint64 {
 	all := slices.Clone(words[0])
 	for _, w := range words[1:] {
@@ -101,7 +100,6 @@ func testReduce(t *testing.T, x *exchange) {
 	}
 }
 
-// check reduces, as agent i, and checks the result.
 func (r reduction) check(ctx context.Context, m network.Reducer, n, i, round int) error {
 	words := r.words(n, round)
 	want := r.combined(words)
@@ -215,7 +213,6 @@ func averages(ctx context.Context, a *network.Averager, o network.AverageOptions
 	return results, nil
 }
 
-// largest is the largest entry of the agents.
 func largest(dst []float64, in [][]float64) {
 	copy(dst, in[0])
 	for _, v := range in[1:] {

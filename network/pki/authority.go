@@ -87,7 +87,6 @@ func (a *Authority) Trust() *Trust { return &Trust{authorities: a.all} }
 // Expires returns when the authority's certificate expires, and with it all that it has signed.
 func (a *Authority) Expires() time.Time { return a.pair.Leaf.NotAfter }
 
-// certify signs an agent's certificate.
 func (a *Authority) certify(agent int, public crypto.PublicKey, from, until time.Time,
 	runs []string) (*x509.Certificate, error) {
 	if agent < 0 {

@@ -152,7 +152,6 @@ func verifyChain(chain []*x509.Certificate, agent int, roots *x509.CertPool,
 	return until, nil
 }
 
-// checkName returns an error unless a certificate names an agent.
 func checkName(cert *x509.Certificate, agent int) error {
 	if named, err := Agent(cert); err != nil {
 		return err

@@ -14,7 +14,6 @@ import (
 // runPrefix is what the URI of a run in a certificate begins with: dsbo:run:<name>.
 const runPrefix = "dsbo:run:"
 
-// runURI returns the URI of a run in a certificate.
 func runURI(run string) *url.URL {
 	return &url.URL{Scheme: "dsbo", Opaque: "run:" + url.PathEscape(run)}
 }

@@ -37,7 +37,6 @@ func (a *Authority) Remove(agent int, run, hash string) (string, error) {
 	return a.warrant(fmt.Sprintf("%s of agent %d, signed ", removalKind, agent), run, hash)
 }
 
-// warrant signs a line.
 func (a *Authority) warrant(line, run, hash string) (string, error) {
 	signature, err := sign(a.pair, warrantMessage(line, run, hash))
 	if err != nil {
@@ -69,7 +68,6 @@ var warrant = func() *regexp.Regexp {
 		number + `)*))?, signed )([A-Za-z0-9+/=]+)$`)
 }()
 
-// parseWarrant reads a warrant of a kind.
 func parseWarrant(kind, text string) (w signedLine, err error) {
 	parts := warrant.FindStringSubmatch(text)
 	if parts == nil || parts[2] != kind || (parts[4] != "") != (kind == admissionKind) ||
@@ -125,7 +123,6 @@ func (t *Trust) open(kind, text, run, hash string) (membership.Admission, error)
 	return w.Admission, nil
 }
 
-// warrantFile returns the path of a warrant in a folder.
 func warrantFile(folder string, agent int, kind string) string {
 	return filepath.Join(folder, Name(agent)+"."+kind)
 }

@@ -50,7 +50,6 @@ func (r Rule) check(a Answer) error {
 	return nil
 }
 
-// isAgent reports whether a number may be an agent's.
 func isAgent(i int) bool { return i >= 0 && i < membership.MaxAgents }
 
 // isSet reports whether numbers are ascending numbers of agents.

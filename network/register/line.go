@@ -86,7 +86,6 @@ func (m *meeting) isKnown(agent int) bool {
 		slices.ContainsFunc(m.epoch.Edges, func(e [2]int) bool { return e[0] == agent || e[1] == agent })
 }
 
-// proposer returns the answer of the agent that has proposed the session.
 func (m *meeting) proposer() (Answer, bool) {
 	k := slices.IndexFunc(m.all, func(a Answer) bool { return a.Agent == proposerOf(m.number) })
 	return m.all[max(k, 0)], k >= 0

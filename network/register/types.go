@@ -90,7 +90,6 @@ type WaitError struct{ Why string }
 
 func (e *WaitError) Error() string { return e.Why }
 
-// waitErrorf returns a [*WaitError].
 func waitErrorf(format string, args ...any) error { return &WaitError{fmt.Sprintf(format, args...)} }
 
 // A RefusedError is the reason why no session can begin: an agent that the quorum needs must not

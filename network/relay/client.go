@@ -87,7 +87,6 @@ func (c Client) request(ctx context.Context, what string) (_ net.Conn, err error
 	return conn, nil
 }
 
-// upgrade sends the request on a connection and reads the answer.
 func (c Client) upgrade(ctx context.Context, conn net.Conn, id *pki.Identity, what string) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet,
 		"https://"+c.Address+"/runs/"+url.PathEscape(c.Run)+"/"+what, nil)

@@ -77,7 +77,6 @@ func AddressOf(proxy *url.URL) (string, error) {
 	return net.JoinHostPort(proxy.Hostname(), cmp.Or(proxy.Port(), port)), nil
 }
 
-// through connects to an address through a proxy.
 func (d Dialer) through(ctx context.Context, proxy *url.URL, address string) (net.Conn, error) {
 	at, err := AddressOf(proxy)
 	if err != nil {

@@ -100,7 +100,6 @@ func (l keptAlive) Accept() (net.Conn, error) {
 	return conn, err
 }
 
-// routes returns what serves requests.
 func (r *relay) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
@@ -165,7 +164,6 @@ func (r *relay) agentOf(q *http.Request) (agent int, err error) {
 	return t.Agent, r.used.add(t, now)
 }
 
-// serveWaiting has an agent wait.
 func (r *relay) serveWaiting(w http.ResponseWriter, q *http.Request, agent int) {
 	conn, undo, err := r.upgrade(w)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/peer"
-	"google.golang.org/grpc/status"
 )
 
 // method is the name under which a client asks for it.
@@ -53,31 +52,21 @@ func (l *links) newServer() *rpc.Server {
 	return s
 }
 
-// refuseProtocol refuses a program with another protocol.
 func (l *links) refuseProtocol(_ any, s rpc.ServerStream) error {
-	p, ok := peer.FromContext(s.Context())
-	if !ok {
-		return errNowhere
-	}
+	p, _ := peer.FromContext(s.Context()) // each stream of a server has one
 	name, _ := rpc.MethodFromServerStream(s)
 	err := &settingsError{fmt.Errorf("it exchanges by %.60q, agent %d by %s: all agents must have the same program",
 		name, l.config.Agent, method)}
 	l.refuse(p.Addr, err)
 	if agent, known := l.peerOf(p.AuthInfo); known == nil {
-		l.host.refused(agent, err, true)
+		l.host.refused(agent, err)
 	}
 	return statusOf(err, refusedCode)
 }
 
-// errNowhere ends a stream without a connection, which there cannot be.
-var errNowhere = status.Error(codes.Internal, "a stream from nowhere")
-
 // accept serves one stream that a neighbour has opened.
 func (l *links) accept(s rpc.ServerStream) error {
-	p, ok := peer.FromContext(s.Context())
-	if !ok {
-		return errNowhere
-	}
+	p, _ := peer.FromContext(s.Context())
 	c, err := l.admit(s, p.AuthInfo)
 	if err != nil {
 		l.refuse(p.Addr, err)
@@ -138,8 +127,7 @@ func (l *links) check(h hello, auth credentials.AuthInfo) error {
 		return err
 	}
 	if err := cmp.Or(l.checkHello(h), l.checkDirection(h.From)); err != nil {
-		_, strange := errors.AsType[*settingsError](err)
-		l.host.refused(h.From, err, strange)
+		l.host.refused(h.From, err)
 		return err
 	}
 	return l.host.admit(h)

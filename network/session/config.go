@@ -145,7 +145,6 @@ const leastWords = 8 << 10
 // mostWords bounds an agent's frame in an exchange: a vector, or a part of something longer.
 func (c *Config) mostWords() int { return max(c.MaxFloats, leastWords) }
 
-// form returns the name of the format of vectors.
 func (c Config) form() string {
 	if c.Unmasked {
 		return c.Wire.String() + ", sums without masks"
@@ -175,7 +174,6 @@ func (c Config) waitsAtRelay() bool {
 	return slices.ContainsFunc(c.neighbours(), func(i int) bool { return i < c.Agent && c.isRelayed(i) })
 }
 
-// address returns the address of an agent, "" for an admitted one.
 func (c *Config) address(agent int) string {
 	if agent >= len(c.Addresses) {
 		return ""

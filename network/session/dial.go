@@ -48,8 +48,7 @@ func (l *links) dial(to int) {
 			wait = firstRetry
 		}
 		if !a.opened || fenced {
-			_, strange := errors.AsType[*settingsError](err)
-			l.host.refused(to, err, strange)
+			l.host.refused(to, err)
 		}
 		if a.opened {
 			logged = ""

@@ -25,7 +25,7 @@ func (a *Agent) Linger(ctx context.Context) error {
 		if err != nil || !all {
 			return err
 		}
-		if err := a.ledger.sealForAll(); err != nil {
+		if err := a.ledger.seal(true); err != nil {
 			return err
 		}
 		a.tellFinal()
@@ -35,7 +35,6 @@ func (a *Agent) Linger(ctx context.Context) error {
 	return err
 }
 
-// tellFinal announces the state of the result to all.
 func (a *Agent) tellFinal() {
 	state := a.ledger.read()
 	a.mu.Lock()

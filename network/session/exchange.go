@@ -172,7 +172,6 @@ func (x *exchange) post(frame []byte, to func(p *edge) bool) error {
 	return nil
 }
 
-// everyone is all neighbours.
 func everyone(*edge) bool { return true }
 
 // await waits until the vectors of this exchange from some neighbours are here. It takes the lock.

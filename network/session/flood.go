@@ -50,7 +50,6 @@ type message struct {
 // maxWhy bounds a reason.
 const maxWhy = 1000
 
-// frame returns the message as it travels.
 func (m message) frame() []byte {
 	text, err := json.Marshal(m)
 	if err != nil {
@@ -133,7 +132,6 @@ func (r *route) isNew(m message) bool {
 	return true
 }
 
-// beat begins a heartbeat.
 func (r *route) beat() {
 	for _, s := range r.senders {
 		s.inBeat = 0

@@ -56,7 +56,6 @@ func (b *badFrame) Error() string { return b.reason.Error() }
 
 func (b *badFrame) Unwrap() error { return b.reason }
 
-// badFramef returns a [*badFrame] with a reason.
 func badFramef(format string, args ...any) error { return &badFrame{fmt.Errorf(format, args...)} }
 
 // newFrame returns the header of a frame that has room for a payload of n bytes after it, which
@@ -97,7 +96,6 @@ func (f *frame) decode(r io.Reader, size, maxVector int) error {
 	return err
 }
 
-// maxPayload returns the largest payload of a frame, in bytes.
 func maxPayload(k kind, maxVector int) int {
 	return [kindEnd]int{kindHello: maxHello, kindFlood: maxFlood, kindVector: maxVector}[k]
 }
@@ -117,7 +115,6 @@ func vectorOf(payload []byte) []float64 {
 // alignedBytes returns n bytes that begin at a multiple of 8 in memory.
 func alignedBytes(n int) []byte { return bytesOf(make([]float64, (n+7)/8))[:n] }
 
-// bytesOf returns the memory of v.
 func bytesOf(v []float64) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 8*len(v))
 }

@@ -102,14 +102,15 @@ func (a *Agent) disconnect(l *line, why error) {
 }
 
 // refused implements host.
-func (a *Agent) refused(agent int, why error, settings bool) {
+func (a *Agent) refused(agent int, why error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	l := a.neighbours.lines[agent]
 	if l == nil || l.conn != nil {
 		return
 	}
-	l.lastErr, l.strange = why, settings
+	_, l.strange = errors.AsType[*settingsError](why)
+	l.lastErr = why
 	if fenced := (*fencedError)(nil); errors.As(why, &fenced) {
 		a.faultLocked(fenced)
 	}
@@ -213,7 +214,7 @@ func (a *Agent) hearFinal() {
 	a.work.Go(func() {
 		has, err := a.ledger.hasResult()
 		if err == nil && has {
-			err = a.ledger.seal()
+			err = a.ledger.seal(false)
 		}
 		if err != nil {
 			a.fault(err)

@@ -25,14 +25,12 @@ type hello struct {
 	Due       int             `json:"due"`                 // exchange of it whose vector the sender needs next
 }
 
-// texts returns the texts of h.
 func (h *hello) texts() []string {
 	p := &h.Program
 	return []string{h.Run, h.Hash, h.Form, h.Admission, h.Settings, p.Version, p.Kernels, p.Architecture, p.Level,
 		p.Arithmetic}
 }
 
-// encode returns the hello as a frame.
 func (h hello) encode() []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -82,7 +80,6 @@ func (c *Config) settingsText() string {
 	return settingsText(c.Settings, (headerSize+maxHello-c.helloLength())/2)
 }
 
-// greet returns the hello that opens a stream to a neighbour.
 func (l *links) greet(to int) []byte {
 	session, due := l.host.greeting(to)
 	return l.config.hello(to, l.settings, session, due).encode()

@@ -64,25 +64,18 @@ func (l *ledger) change(by func(*register.State) (bool, error)) error {
 	})
 }
 
-// seal notes that the result is final.
-func (l *ledger) seal() error {
-	return l.change(func(state *register.State) (bool, error) {
-		changed := !state.Final
-		state.Final = true
+// seal notes that the result is final or, forAll, that all members know that it is.
+func (l *ledger) seal(forAll bool) error {
+	return l.change(func(state *register.State) (changed bool, _ error) {
+		mark := &state.Final
+		if forAll {
+			mark = &state.Known
+		}
+		changed, *mark = !*mark, true
 		return changed, nil
 	})
 }
 
-// sealForAll notes that all members know the result to be final.
-func (l *ledger) sealForAll() error {
-	return l.change(func(state *register.State) (bool, error) {
-		changed := !state.Known
-		state.Known = true
-		return changed, nil
-	})
-}
-
-// hasResult reports whether the folder has the result.
 func (l *ledger) hasResult() (has bool, err error) {
 	err = l.during(func() error {
 		points, err := l.points(l.read())

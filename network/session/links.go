@@ -57,10 +57,10 @@ type host interface {
 	// io.EOF where the neighbour's are. What c brings after that is of no interest, though a last
 	// frame may still be under way to handle.
 	detach(c *conn, why error)
-	// refused records the reason why a neighbour is not connected; settings is true if its settings
-	// or program differ. why is a *fencedError if this process must end. An agent that is no
-	// neighbour is ignored.
-	refused(agent int, why error, settings bool)
+	// refused records the reason why a neighbour is not connected: a *settingsError if its settings
+	// or program differ, a *fencedError if this process must end. An agent that is no neighbour is
+	// ignored.
+	refused(agent int, why error)
 }
 
 // links are the connections of an agent, and the attempts to make them.
@@ -143,7 +143,6 @@ func (l *links) untrack(c *conn) {
 	delete(l.conns, c)
 }
 
-// maxMessage returns the size of the largest frame.
 func (l *links) maxMessage() int { return headerSize + max(8*l.config.mostWords(), maxFlood) }
 
 // streamWindow returns the number of bytes in flight before they are read: two vectors if they are
@@ -152,10 +151,8 @@ func (l *links) streamWindow() int32 {
 	return int32(min(max(2*(headerSize+8*l.config.MaxFloats), minWindow), maxWindow))
 }
 
-// codec returns how frames are read.
 func (l *links) codec() codec { return codec{8 * l.config.mostWords()} }
 
-// relay returns this agent as the relay knows it.
 func (l *links) relay() relay.Client {
 	return relay.Client{Address: l.config.Relay, Run: l.config.Run, Identity: l.identity, Connect: l.config.Dial}
 }

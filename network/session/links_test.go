@@ -93,7 +93,8 @@ func (a *fakeHost) detach(c *conn, why error) {
 	a.note("detach %d: %T: %v", c.to, why, why)
 }
 
-func (a *fakeHost) refused(agent int, why error, settings bool) {
+func (a *fakeHost) refused(agent int, why error) {
+	_, settings := errors.AsType[*settingsError](why)
 	a.note("refused %d: settings %t: %v", agent, settings, why)
 }
 

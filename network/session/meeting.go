@@ -68,7 +68,6 @@ const (
 	mostDoublings = 6
 )
 
-// newCouncil returns a council that begins now.
 func newCouncil(agent int, beat, absent time.Duration, now time.Time) *council {
 	return &council{agent: agent, beat: beat, absent: absent, heard: map[int]time.Time{}, here: map[int]presence{},
 		finals: map[int]bool{}, broken: map[[2]int]time.Time{}, since: now}
@@ -241,7 +240,6 @@ func (c *council) edgesDown(now time.Time, present []int, edges [][2]int) (down 
 	return down
 }
 
-// propose notes a proposal of this agent.
 func (c *council) propose(number uint64, from []int, now time.Time) {
 	c.proposal = &proposal{number: number, from: from, at: now}
 	c.tries++

@@ -74,7 +74,6 @@ func finite(v []float64) bool {
 	return a+b+c+d == 0
 }
 
-// encodeMix returns the frame of a vector that is mixed.
 func (s *Session) encodeMix(src []float64) []byte {
 	purpose := uint64(mixing)
 	if !finite(src) {
@@ -86,7 +85,6 @@ func (s *Session) encodeMix(src []float64) []byte {
 	return s.config.Wire.Encode(newFrame(s.header(purpose), s.config.Wire.Bytes(len(src))), src)
 }
 
-// header returns the header of a vector of this exchange.
 func (s *Session) header(purpose uint64) frame {
 	return frame{kind: kindVector, exchange: s.x.round, session: s.x.id, purpose: purpose}
 }
@@ -119,5 +117,4 @@ func (s *Session) findTerms(own []byte, length int) (bad *edge, err error) {
 	return nil, nil
 }
 
-// resize returns n elements in the memory of s, if that is enough.
 func resize[T any](s []T, n int) []T { return slices.Grow(s[:0], n)[:n] }

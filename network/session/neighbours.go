@@ -33,7 +33,6 @@ func (l *line) attach(c *conn, instance uint64, now time.Time) (anew bool) {
 	return anew
 }
 
-// detach notes that the connection has ended.
 func (l *line) detach(why error, now time.Time) { l.conn, l.since, l.lastErr = nil, now, why }
 
 // send sends a frame over the connection that there is.
@@ -46,7 +45,6 @@ func (l *line) send(frame []byte) {
 	l.conn.send(frame)
 }
 
-// computes reports whether the neighbour reports that it computes.
 func (l *line) computes() bool {
 	return l.conn != nil && (l.activity == computing || l.activity == saving || l.activity == joining)
 }
@@ -164,7 +162,6 @@ func (n *neighbourhood) isStrange() bool {
 	return len(strange) > 0 && len(strange) == len(n.lines)
 }
 
-// goesOn reports whether a neighbour reports that it is in a session.
 func (n *neighbourhood) goesOn() bool {
 	return n.where(func(l *line) bool { return l.conn != nil && l.activity != meeting }) != nil
 }

@@ -27,15 +27,12 @@ const tagShift = 46
 // it takes that number's place, plus the number of kinds.
 const severalBits = 64
 
-// reducing is the purpose of the exchanges that combine n words of some bits.
 func reducing(op network.Op, bits, length int) uint64 {
 	return reducingWords | uint64(op)<<workBits | uint64(bits)<<10 | uint64(length)<<17
 }
 
-// taggedWith returns the purpose of a sum under masks with a tag.
 func taggedWith(purpose uint64, tag int) uint64 { return purpose | uint64(tag&0xffff)<<tagShift }
 
-// purposeName returns a purpose in words.
 func purposeName(purpose uint64) string {
 	switch purpose & (1<<workBits - 1) {
 	case mixing:

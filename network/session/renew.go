@@ -14,7 +14,6 @@ import (
 // identity returns the certificate of now, as a member of the run; nil: there is none.
 func (l *links) identity() *pki.Identity { return l.member.Load() }
 
-// rule returns the rule of decision with the certificate of now.
 func (l *links) rule() register.Rule { return l.config.rule(l.identity()) }
 
 // renew gives this agent another certificate, or other authorities, and remakes all its

@@ -163,7 +163,7 @@ func (s *Session) Finish(ctx context.Context) error {
 	if _, err := s.gatherFlags(ctx, false); err != nil {
 		return err
 	}
-	err := s.ledger.seal()
+	err := s.ledger.seal(false)
 	if err == nil {
 		s.owner.sealed()
 	}

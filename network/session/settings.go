@@ -55,7 +55,6 @@ func settingsDiffer(from int, theirs string, agent int, ours string) string {
 	return strings.Join(found, "; ")
 }
 
-// settingsAlone names the settings of an agent that another one lacks.
 func settingsAlone(agent int, own, other []string) (found []string) {
 	for _, word := range own {
 		if !slices.Contains(other, word) {
@@ -69,7 +68,6 @@ func settingsAlone(agent int, own, other []string) (found []string) {
 // two has to be started again with the other one's.
 type settingsError struct{ error }
 
-// checkSettings returns an error unless h is of an agent with the same settings.
 func (l *links) checkSettings(h hello) error {
 	c := l.config
 	if h.Hash == c.Hash {

@@ -66,7 +66,6 @@ func (c *Config) validateAddresses() error {
 	return nil
 }
 
-// unprotectedError returns an [*UnprotectedError] that matches dsbo.ErrConfig.
 func unprotectedError(format string, args ...any) error {
 	return dsbo.ConfigErrorf("%w", &UnprotectedError{fmt.Sprintf(format, args...)})
 }

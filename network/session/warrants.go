@@ -68,7 +68,6 @@ func (r *warrants) remove(c *Config, id *pki.Identity, text string) (agent int, 
 // removedError is why an agent that is out for good gets no connection.
 func removedError(agent int) error { return fmt.Errorf("agent %d is removed from the run", agent) }
 
-// has reports whether an agent may be in the run.
 func (r *warrants) has(agent int) bool {
 	_, admitted := r.admitted[agent]
 	return agent < r.founders || admitted
@@ -79,7 +78,6 @@ func (r *warrants) isRemoved(agent int) bool {
 	return removed
 }
 
-// removals returns the texts of removals, by agent.
 func (r *warrants) removals() map[int]string { return maps.Clone(r.removed) }
 
 // agents returns who may take part, ascending.
