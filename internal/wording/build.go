@@ -14,7 +14,7 @@ import (
 const (
 	// MessagesVersion is raised when an older program would misread a frame, a text of a site or a
 	// checkpoint.
-	MessagesVersion = 1
+	MessagesVersion = 2
 	// NumbersVersion is raised when a run of the same settings gives other bits, or exchanges
 	// something else; command.TestNumbersVersion finds it.
 	NumbersVersion = 1
