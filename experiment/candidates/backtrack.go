@@ -22,7 +22,7 @@ func (f *Finder) Backtrack(ctx context.Context, tuned, rival *Model) (*Model, []
 	}
 	nearer, share := tuned, 1.0
 	for range halvings {
-		if nearer.objective() < rival.objective() {
+		if nearer.Below(rival) {
 			break
 		}
 		share = float64(share / 2)
@@ -33,7 +33,7 @@ func (f *Finder) Backtrack(ctx context.Context, tuned, rival *Model) (*Model, []
 			return nil, nil, err
 		}
 	}
-	if nearer == tuned || !(nearer.objective() < rival.objective()) {
+	if nearer == tuned || !nearer.Below(rival) {
 		return tuned, nil, nil
 	}
 	nearer.FoundBy = FoundByHalving

@@ -34,18 +34,14 @@ const widestWeight = 10
 // where they tell much, the prior has little to say. On 31 draws of 60 or 150 rows from 17 real
 // tables, with others to judge, losses are .997 of those by a normal one of deviation 2; on the 8
 // small tables of [surely] .91 (.42 to 1.24).
-const (
-	usualWeight     = 1
-	strengthDegrees = 3
-)
+const strengthDegrees = 3
 
 // strengthPrior returns minus the logarithm of the prior, a row's share of it; 0 of other targets.
 func (f *crossFit) strengthPrior(strength float64) float64 {
 	if !isClasses(f.Model.Of) {
 		return 0
 	}
-	const wider = widestWeight / usualWeight
-	z := strength - f.least - num.Log(wider*wider)
+	z := strength - f.least - num.Log(widestWeight*widestWeight)
 	return (strengthDegrees + 1) * num.Log(1+float64(z*z)/strengthDegrees) / (2 * f.rows)
 }
 

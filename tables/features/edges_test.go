@@ -244,3 +244,24 @@ func TestNamesOf(t *testing.T) {
 		t.Errorf("columns %q of a sparse table", columns)
 	}
 }
+
+// TestFewNumbers: of more than 10 distinct whole numbers at a site, most of which have a row, none
+// is a class; those that are classes are refused here, where they have fewer than 5 rows.
+func TestFewNumbers(t *testing.T) {
+	for _, c := range []struct {
+		distinct, rows int
+		few            bool
+	}{{10, 10, true}, {11, 21, false}, {11, 22, true}, {20, 39, false}, {20, 40, true}, {21, 100, false}} {
+		text := "x,y\n"
+		for row := range c.rows {
+			text += fmt.Sprintf("%d,%d\n", row, row%c.distinct)
+		}
+		p, err := features.Prepare(features.Sites{Tables: []*tables.Table{read("0.csv", text)}, Seed: 1,
+			Collective: alone(t, 1)}, by(nil))
+		if c.few {
+			testkit.WantError(t, fmt.Sprint(c), err, dsbo.ErrConfig, "must have each class in 5 rows")
+		} else if testkit.OK(err); p.Recipe.Target.Kind != features.Value {
+			t.Errorf("%v: %s", c, p.Recipe.Target.Kind)
+		}
+	}
+}

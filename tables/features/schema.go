@@ -82,7 +82,8 @@ func allMissing(c *tables.Column, rows int) bool {
 	return true
 }
 
-// hasFewWholeNumbers reports whether the numbers of a column are whole, and few distinct ones.
+// hasFewWholeNumbers reports whether the numbers of a column are whole, and few distinct ones: more
+// than fewAlone are measured where most of them are there once.
 func hasFewWholeNumbers(c *tables.Column, rows int) bool {
 	seen := map[float64]bool{}
 	for row := range rows {
@@ -94,7 +95,7 @@ func hasFewWholeNumbers(c *tables.Column, rows int) bool {
 			return false
 		}
 	}
-	return true
+	return len(seen) <= fewAlone || 2*len(seen) <= rows
 }
 
 // exchangeSchemas returns the schema of all sites together, after a check that they have the same

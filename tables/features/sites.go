@@ -127,5 +127,8 @@ const leastNamed = 5
 const mostClasses = 256
 
 // mostFound is the largest number of distinct whole numbers that are taken as classes if no flag
-// names the target's kind.
-const mostFound = 20
+// names the target's kind; of more than fewAlone, each must have two rows on average.
+const (
+	mostFound = 20
+	fewAlone  = 10
+)
