@@ -17,6 +17,7 @@ import (
 )
 
 func TestAgents(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name  string
 		more  map[string]any
@@ -84,6 +85,7 @@ func TestAgents(t *testing.T) {
 // TestAgentsFromBestStart: agents that look for their start together, with masks, find the constant
 // of a run in one process, and end with its bits.
 func TestAgentsFromBestStart(t *testing.T) {
+	t.Parallel()
 	flags := []string{"-best-start", "-rivals=false", "-algorithm=dsoba", "-alpha=0.1"}
 	dir := t.TempDir()
 	file, certs, out := writeCertified(t, dir, 3, map[string]any{"flags": append(slices.Clip(small), flags...)})

@@ -33,30 +33,35 @@ type shell struct {
 
 // clinicsModel makes the tables of the clinics and a model, and goes to their folder.
 const clinicsModel = "dsbo init clinics\ncd clinics\n" +
-	"dsbo tune -data 'site{agent}.csv' -target diagnosis -drop patient -out model -quiet\n"
+	"dsbo tune -data 'site{agent}.csv' -target diagnosis -drop patient -out model -quiet" + tinyTune + "\n"
 
-// Flags that make a run of mnist small, and one of the synthetic task.
+// Flags that make a run of mnist small, one of tables, and one of the synthetic task.
 const (
+	tinyTune      = " -K 1 -folds 2"
 	tinyMNIST     = " -agents 2 -train 10 -val 10 -K 2 -report=false"
 	tinySynthetic = `"task": "synthetic", "flags": ["-p=2", "-train=4", "-val=6", "-test=20", "-K=4"]`
 )
 
 // shells are the documents that have blocks to run.
 var shells = map[string]shell{
-	"README.md": {small: [][2]string{{"go run ./cmd/mnist", "go run ./cmd/mnist" + tinyMNIST}}},
+	"README.md": {small: [][2]string{{"go run ./cmd/mnist", "go run ./cmd/mnist" + tinyMNIST},
+		{"-out model", "-out model" + tinyTune}}},
 	"docs/tables.md": {always: [][2]string{
 		{"dsbo tune -cluster cluster.json -agent 2 -certs certs -data ours.csv -target diagnosis",
 			"dsbo pki -cluster cluster.json -out certs\n" +
 				"agents 3 dsbo tune -cluster cluster.json -agent AGENT -certs certs -data siteAGENT.csv -out sites"},
 		{"-model RUN", "-model model"},
 		{"-from RUN ...", "-from model -data 'site{agent}.csv' -target diagnosis -drop patient"},
+	}, small: [][2]string{
+		{"-out certs\n", `-out certs; sed -i 's/"-drop=patient"/&, "-K=1", "-folds=2"/' cluster.json` + "\n"},
+		{"-from model", "-from model" + tinyTune},
 	}},
 	"docs/result.md": {always: [][2]string{{"for model in dsbo.DsboClassifier()",
 		"import dsbo\nfrom sklearn.datasets import load_breast_cancer\nfrom sklearn.linear_model import " +
 			"LogisticRegression\nfrom sklearn.model_selection import cross_val_score\n" +
 			"X, y = load_breast_cancer(return_X_y=True)\nfor model in dsbo.DsboClassifier()"}}},
 	"docs/privacy.md": {begin: clinicsModel, always: [][2]string{{"-from PUBLIC", "-drop patient -from model"}},
-		small: [][2]string{{"dsbo mnist", "dsbo mnist" + tinyMNIST}}},
+		small: [][2]string{{"dsbo mnist", "dsbo mnist" + tinyMNIST}, {"-from model", "-from model -K 1"}}},
 	"docs/network.md": {always: [][2]string{
 		{"-agent 3 -certs certs -out results", "-agent AGENT -certs certs -out results"},
 		{"dsbo agent -cluster cluster.json -agent AGENT", "agents 8 dsbo agent -cluster cluster.json -agent AGENT"},
@@ -133,18 +138,17 @@ func (s shell) script(t *testing.T, document string, blocks map[int]testkit.Bloc
 	for _, r := range unused {
 		t.Errorf("%s has no %q in its blocks, which the test replaces", document, r[0])
 	}
-	// an address that no other test has at the same time
-	own := fmt.Sprintf("127.9.%d.%d:{", os.Getpid()>>8&255, os.Getpid()&255)
+	// a host that no other test has at the same time
+	place := slices.Index(slices.Sorted(maps.Keys(shells)), document)
+	own := fmt.Sprintf("127.%d.%d.%d:{", 10+place, os.Getpid()>>8&255, os.Getpid()&255)
 	return strings.ReplaceAll(script+s.end, "127.0.0.1:{", own), asIs
 }
 
 // TestBlocks runs the code blocks of documents, and compares what they print with what documents
 // show.
 func TestBlocks(t *testing.T) {
-	testkit.Long(t, "runs agents over gRPC")
-	t.Setenv("REPOSITORY", testkit.Get(filepath.Abs("..")))
-	t.Setenv("PYTHON", cmp.Or(os.Getenv("PYTHON"), "python3"))
-	python := *whole && exec.Command(os.Getenv("PYTHON"), "-c", "import numpy, sklearn").Run() == nil
+	skipShort(t, "runs agents over gRPC")
+	python := *whole && exec.Command(pythonProgram(), "-c", "import numpy, sklearn").Run() == nil
 	lines, left := testkit.BlockTests(".."), 0
 	for i, l := range lines {
 		leave := func(reason string) {
@@ -171,11 +175,17 @@ func TestBlocks(t *testing.T) {
 			}
 		}
 		if len(blocks) > 0 {
-			t.Run(document, func(t *testing.T) { s.run(t, document, blocks) })
+			t.Run(document, func(t *testing.T) {
+				t.Parallel()
+				s.run(t, document, blocks)
+			})
 		}
 	}
 	t.Logf("%d blocks of %d are not run", left, len(lines))
 }
+
+// pythonProgram is the Python of blocks.
+func pythonProgram() string { return cmp.Or(os.Getenv("PYTHON"), "python3") }
 
 // run runs blocks of a document, by their numbers among all, and compares what they print with the
 // blocks behind them.
@@ -185,21 +195,22 @@ func (s shell) run(t *testing.T, document string, blocks map[int]testkit.Block) 
 		t.Skip(err)
 	}
 	dir, out := t.TempDir(), t.TempDir()
+	env := append(os.Environ(), "OUT="+out, "PATH="+filepath.Join(out, "bin")+":"+os.Getenv("PATH"),
+		"DSBO="+filepath.Join(out, "bin", "dsbo"), "REPOSITORY="+testkit.Get(filepath.Abs("..")),
+		"PYTHON="+pythonProgram())
 	if !*whole {
 		testkit.OK(testkit.WriteMNIST(filepath.Join(out, "mnist"), 200, 30))
-		t.Setenv("DSBO_DATA", filepath.Join(out, "mnist"))
+		env = append(env, "DSBO_DATA="+filepath.Join(out, "mnist"), undrawn+"=1")
 	}
 	testkit.OK(os.Mkdir(filepath.Join(out, "bin"), 0o755))
 	testkit.OK(os.Symlink(testkit.Get(os.Executable()), filepath.Join(out, "bin", "go")))
 	// dsbo.py follows links to the program, whose name is another one then
 	dsbo := fmt.Sprintf("#!/bin/bash\nexec -a dsbo %q \"$@\"\n", testkit.Get(os.Executable()))
 	testkit.OK(os.WriteFile(filepath.Join(out, "bin", "dsbo"), []byte(dsbo), 0o755))
-	t.Setenv("DSBO", filepath.Join(out, "bin", "dsbo"))
 	script, asIs := s.script(t, document, blocks)
 	c := exec.CommandContext(t.Context(), bash, "-c", script)
 	var log bytes.Buffer
-	c.Dir, c.Stdout, c.Stderr, c.WaitDelay = dir, &log, &log, time.Second
-	c.Env = append(os.Environ(), "OUT="+out, "PATH="+filepath.Join(out, "bin")+":"+os.Getenv("PATH"))
+	c.Dir, c.Env, c.Stdout, c.Stderr, c.WaitDelay = dir, env, &log, &log, time.Second
 	if err := c.Run(); err != nil {
 		t.Fatalf("%v\n%s\nof the script\n%s", err, log.String(), script)
 	}

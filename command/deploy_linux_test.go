@@ -104,7 +104,7 @@ func TestService(t *testing.T) {
 // The batch script runs a task on three nodes, which are three loopback addresses, and again after
 // a stop.
 func TestSlurm(t *testing.T) {
-	testkit.Long(t, "many processes")
+	skipShort(t, "many processes")
 	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Skip(err)

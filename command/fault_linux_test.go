@@ -145,13 +145,6 @@ func TestFaultDivergence(t *testing.T) {
 	}
 }
 
-// skipShort skips a test that takes long where tests are to be short, or runs it beside others.
-func skipShort(t *testing.T, why string) {
-	t.Helper()
-	testkit.Long(t, why)
-	t.Parallel()
-}
-
 // silence returns what an agent logs when a neighbour is silent.
 func silence(neighbour int) []string {
 	return []string{`"a neighbour is silent"`, fmt.Sprintf(`"neighbour":%d,`, neighbour)}

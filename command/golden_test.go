@@ -126,6 +126,7 @@ func zeros(n, cols int) (m matrix) {
 // TestGoldenOfAllMethods: each method has a trajectory, of which another run has the same bits, or
 // is refused by the parameter that it lacks.
 func TestGoldenOfAllMethods(t *testing.T) {
+	t.Parallel()
 	needs := map[string]string{"dascgd": "compositional problems alone", "newtoncg": `init must be "x0"`}
 	for _, m := range algo.Names() {
 		args := []string{"golden", "-K=2", "-p=2", "-q=2", m}

@@ -28,6 +28,13 @@ import (
 // penalty, the best constant is near 0, and two numbers take few exchanges.
 var small = strings.Fields("-p=2 -train=4 -val=6 -test=20 -K=4")
 
+// skipShort skips a test that takes long where tests are to be short, or runs it beside others.
+func skipShort(t *testing.T, why string) {
+	t.Helper()
+	testkit.Long(t, why)
+	t.Parallel()
+}
+
 // wantError checks that an error has the exit code, and shows the text to the user.
 func wantError(t *testing.T, err error, code int, text string) {
 	t.Helper()

@@ -42,7 +42,7 @@ func unpack(t *testing.T, path, folder string) (top string) {
 // each site pki request and install.sh, which refuses what is not filled in. The policy of the kit
 // lets the run pass, whose sites sign what has left them.
 func TestKit(t *testing.T) {
-	testkit.Long(t, "a run of tune over TLS")
+	skipShort(t, "a run of tune over TLS")
 	openssl, err := exec.LookPath("openssl")
 	if err != nil {
 		t.Skip(err)

@@ -18,7 +18,7 @@ import (
 // TestLevelsOfSites: over TLS sites find levels as in one process, to the bit, and each folder has
 // the level of its own site alone; what leaves is as listed, and what all have tells no level.
 func TestLevelsOfSites(t *testing.T) {
-	testkit.Long(t, "as TestSite")
+	skipShort(t, "as TestSite")
 	const n = 3
 	dir := writeTables(t, "ours%d.csv", n)
 	flags := append(slices.Clone(tuneFlags), "-site-effects=intercept", "-split=0.25:0.25:0.5")

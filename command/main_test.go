@@ -17,6 +17,7 @@ import (
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
 	"dsbo/network"
+	"dsbo/runs/report"
 )
 
 // testProgram returns a program like cmd/dsbo. Tasks hold the values of their flags, so that agents
@@ -30,6 +31,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return testProgram().run(ctx, args, stdout, stderr)
 }
 
+// undrawn is set where pages have no drawings for print, which take most of their time.
+const undrawn = "DSBO_TEST_UNDRAWN"
+
 // TestMain has this program be the commands of scripts too, under their names.
 func TestMain(m *testing.M) {
 	testkit.SmallRuns()
@@ -40,6 +44,9 @@ func TestMain(m *testing.M) {
 		"mnist":  func() { experiment.Main(tasks.MNIST()) },
 		"go":     goCommand, // of documents
 		"bridge": bridge,    // of a platform's connections
+	}
+	if os.Getenv(undrawn) != "" {
+		report.Draw = nil
 	}
 	if command, is := commands[filepath.Base(os.Args[0])]; is {
 		command()

@@ -46,6 +46,7 @@ def log_artifacts(local_dir):
 // TestMLflow runs the lines of docs/result.md that log a run by MLflow's API, with a stand-in for
 // it: the last record's numbers are logged with its iteration as the step.
 func TestMLflow(t *testing.T) {
+	t.Parallel()
 	pythons := slices.DeleteFunc([]string{os.Getenv("PYTHON"), "python3", "/usr/bin/python3"}, func(name string) bool {
 		return exec.Command(name, "-c", "import numpy").Run() != nil
 	})
@@ -55,7 +56,7 @@ func TestMLflow(t *testing.T) {
 	dir := t.TempDir()
 	testkit.OK(os.WriteFile(filepath.Join(dir, "mlflow.py"), []byte(standIn), 0o644))
 	model := filepath.Join(dir, "model")
-	runCommand(t, slices.Concat([]string{"synthetic", "-agents=2", "-seed=7", "-out=" + model}, small)...)
+	runCommand(t, slices.Concat([]string{"synthetic", "-agents=2", "-seed=7", "-report=false", "-out=" + model}, small)...)
 	lines := testkit.BlockTests("..")
 	i := slices.IndexFunc(lines, func(l testkit.BlockTest) bool { return l.How == "test command.TestMLflow" })
 	c := exec.Command(pythons[0], "-c", blockOf(t, lines[i]).Text)

@@ -30,9 +30,10 @@ type numberedRun struct {
 	args string
 }
 
-// numberedRuns has a run of each method for tasks, and of each kind of target of tables.
-func numberedRuns(tables string) map[string]numberedRun {
-	all := map[string]numberedRun{"mnist": {tasks.MNIST(), "-train=20 -val=20 -K=1"}}
+// numberedRuns has a run of each method for tasks, and of each kind of target of tables, with the
+// pictures and the tables of a folder.
+func numberedRuns(dir string) map[string]numberedRun {
+	all := map[string]numberedRun{"mnist": {tasks.MNIST(), "-train=20 -val=20 -K=1 -data=" + dir}}
 	for _, name := range algo.Names() {
 		t := algo.TraitsOf(testkit.Get(algo.New(name)))
 		if t.Compositional { // no task has such a problem
@@ -55,7 +56,8 @@ func numberedRuns(tables string) map[string]numberedRun {
 		"tune-classes": "-target=ill", "tune-numbers": "-target=age", "tune-counts": "-target=visits -task=count",
 		"tune-survival": "-task=survival -target=time -event=ill=yes",
 	} {
-		all[name] = numberedRun{tune.Task(), flags + " -K=2 -folds=2 -data=" + tables}
+		all[name] = numberedRun{tune.Task(), flags + " -K=2 -folds=2 -data=" +
+			filepath.Join(dir, "site{agent}.csv")}
 	}
 	return all
 }
@@ -81,10 +83,11 @@ func TestNumbersVersion(t *testing.T) {
 	testkit.Long(t, "a run of each method")
 	defer kernel.Use(kernel.Generic)() // which all machines have
 	dir := t.TempDir()
+	testkit.OK(testkit.WriteMNIST(dir, 320, 30))
 	for i := range 3 {
 		writeTimes(filepath.Join(dir, fmt.Sprintf("site%d.csv", i)), i)
 	}
-	all := numberedRuns(filepath.Join(dir, "site{agent}.csv"))
+	all := numberedRuns(dir)
 	got := fmt.Sprintf("version %d\n", wording.NumbersVersion)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		out := runs.Folder(filepath.Join(dir, name))

@@ -150,6 +150,7 @@ func writeMinerals(path string, r *rand.Rand) {
 // are recorded as they leave, none has a frame that a policy of its site forbids; what leaves is
 // what the site's report counts.
 func TestNoForbiddenFrame(t *testing.T) {
+	t.Parallel()
 	const n = 3
 	dir, certs := t.TempDir(), t.TempDir()
 	r := rand.New(rand.NewPCG(3, 4))

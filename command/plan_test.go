@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"dsbo/internal/cli"
-	"dsbo/internal/testkit"
 )
 
 // isRange finds the least and the most of a plan's number.
@@ -16,7 +15,7 @@ var isRange = regexp.MustCompile(`[0-9]-[0-9]`)
 // TestPlan: a plan is of a pilot, or has ranges where there is none; its own flag may be among the
 // task's.
 func TestPlan(t *testing.T) {
-	testkit.Long(t, "the script of the verb has its forms")
+	skipShort(t, "the script of the verb has its forms")
 	task := slices.Concat([]string{"synthetic", "-r=1", "-agents=3"}, small)
 	for _, c := range []struct {
 		args   []string

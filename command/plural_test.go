@@ -21,7 +21,7 @@ var bySeveral = regexp.MustCompile(`by\sstructures`)
 // TestOneOfAThing: runs with one site, feature, penalty, example or iteration are told of in
 // the singular.
 func TestOneOfAThing(t *testing.T) {
-	testkit.Long(t, "runs with their pages, read for their words")
+	skipShort(t, "runs with their pages, read for their words")
 	dir := t.TempDir()
 	var table strings.Builder
 	table.WriteString("a,y\n")

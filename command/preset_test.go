@@ -11,7 +11,7 @@ import (
 // next, and the test accuracy is at least 0.97; on the paper's labels the test loss does, and the
 // accuracy is at least 0.9. With a tenth of the features, as all take five times as long.
 func TestPaperPreset(t *testing.T) {
-	testkit.Long(t, "takes some seconds")
+	skipShort(t, "takes some seconds")
 	for r, labels := range map[string]string{"0.5": "sign", "1": "sign", "1.5": "sign", "1.0": "real"} {
 		t.Run(r, func(t *testing.T) {
 			dir := t.TempDir()
@@ -36,7 +36,7 @@ func TestPaperPreset(t *testing.T) {
 // TestDefaultPreset: the tuned λ, from a start that the method finds, has at most 0.7 of the Φ of
 // the best constant and a test loss that is no worse, and is kept.
 func TestDefaultPreset(t *testing.T) {
-	testkit.Long(t, "takes some seconds")
+	skipShort(t, "takes some seconds")
 	dir := t.TempDir()
 	runCommand(t, "synthetic", "-r=1", "-quiet", "-report=false", "-out="+dir)
 	s := testkit.Get(runs.Folder(dir).ReadSummary())

@@ -29,6 +29,7 @@ func brief(out string, seed int, more ...string) []string {
 // settings differ, one has the folder: what stands there is the whole of one of them, and the other
 // one is refused in one line.
 func TestRaces(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("no locks here")
 	}

@@ -44,6 +44,7 @@ func (l *lockedWriter) Write(p []byte) (int, error) {
 }
 
 func TestRun(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file, out := writeCluster(t, dir, 3, nil), filepath.Join(dir, "out")
 	var stderr bytes.Buffer
@@ -123,7 +124,7 @@ func TestRunSurvives(t *testing.T) {
 }
 
 func TestInterruptedRun(t *testing.T) {
-	testkit.Long(t, "many processes")
+	skipShort(t, "many processes")
 	dir := t.TempDir()
 	// Enough iterations that the run is not over when the signal comes, however late.
 	flags := []string{"-preset=madsbo_tuned", "-T=1", "-N=1", "-evaluate=off", "-rivals=false", "-K=150",
@@ -143,7 +144,7 @@ func TestInterruptedRun(t *testing.T) {
 
 // A run ends with the error of an agent that cannot finish.
 func TestRunFails(t *testing.T) {
-	testkit.Long(t, "many processes")
+	skipShort(t, "many processes")
 	for _, tt := range []struct {
 		name  string
 		flags []string

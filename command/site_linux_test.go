@@ -49,6 +49,7 @@ var tuneFlags = []string{"-target=ill", "-K=3", "-folds=2"}
 // TestSite: sites that have their own file each, in a folder with no other, find over TLS what one
 // process with all files finds, the intervals of coefficients too.
 func TestSite(t *testing.T) {
+	t.Parallel()
 	const n = 3
 	dir := t.TempDir()
 	for i := range n {
@@ -88,7 +89,7 @@ func TestSite(t *testing.T) {
 // TestCurvatureOfSites: products with other matrices than the Hessian have the bits of one process
 // too, also where the least eigenvalue, by which a Hessian is damped, is an average.
 func TestCurvatureOfSites(t *testing.T) {
-	testkit.Long(t, "as TestSite, with other matrices")
+	skipShort(t, "as TestSite, with other matrices")
 	const n = 3
 	dir := writeTables(t, "site%d.csv", n)
 	for _, matrix := range []dsbo.CurvatureMatrix{dsbo.DampedHessian, dsbo.GaussNewton} {
@@ -107,7 +108,7 @@ func TestCurvatureOfSites(t *testing.T) {
 // TestSurvivalOfSites: of times too each site finds what one process finds, and what it sends is
 // listed before.
 func TestSurvivalOfSites(t *testing.T) {
-	testkit.Long(t, "as TestSite, of times")
+	skipShort(t, "as TestSite, of times")
 	const n = 3
 	dir := t.TempDir()
 	for i := range n {
@@ -145,7 +146,7 @@ func TestSiteSurvives(t *testing.T) {
 
 // TestTwoSites: a site refuses to be one of two, whose sums hide nothing, unless it is asked to.
 func TestTwoSites(t *testing.T) {
-	testkit.Long(t, "as TestSite")
+	skipShort(t, "as TestSite")
 	dir := writeTables(t, "ours%d.csv", 2)
 	cluster := writeCluster(t, dir, 2, map[string]any{"task": "tune", "flags": tuneFlags})
 	args := func(i int, more ...string) []string {

@@ -72,7 +72,7 @@ func TestResumeTheNewest(t *testing.T) {
 // TestStoppedModels: what a run has found stands before the models are found, with a page where one
 // is wanted, and the run that goes on ends as one that was not stopped.
 func TestStoppedModels(t *testing.T) {
-	testkit.Long(t, "writes a page")
+	skipShort(t, "writes a page")
 	dir := t.TempDir()
 	whole, stopped := filepath.Join(dir, "whole"), filepath.Join(dir, "stopped")
 	args := synthetic("-r=1 -p=4 -train=30 -val=30")
@@ -95,7 +95,7 @@ func TestStoppedModels(t *testing.T) {
 // TestResumeAcrossAChange: a run whose members change resumes before, at and after the change with
 // the same bits, by the log that its folder keeps.
 func TestResumeAcrossAChange(t *testing.T) {
-	testkit.Long(t, "package train resumes across changes")
+	skipShort(t, "package train resumes across changes")
 	dir := t.TempDir()
 	log := filepath.Join(dir, "log.jsonl")
 	testkit.OK(os.WriteFile(log,
