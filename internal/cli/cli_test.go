@@ -68,6 +68,7 @@ func flags() (*cli.Flags, *int) {
 	n := f.Int("n", 3,
 		"n of the paper, a `number` of agents that is explained in words that do not fit on one line of the help")
 	f.Bool("loud", false, "say more")
+	f.Uint64("seed", 1, "of all draws")
 	f.String("name", "", "`name` of the run (default: a new one)")
 	f.Example = "tool -n 8"
 	f.Group("Numbers", "n")
@@ -168,6 +169,8 @@ func TestFlagsAndOperands(t *testing.T) {
 		{"a -quiet", "", "unknown flag -quiet"},
 		{"a -7", "", "unknown flag -7"},
 		{"a -n", "", "flag needs an argument: -n"},
+		{"a -n x", "", `-n must be a whole number; it is "x" (-h lists the flags)`},
+		{"a -seed -1", "", `-seed must be a whole number from 0; it is "-1" (-h lists the flags)`},
 		{"a -n --", "", "flag needs an argument: -n"},
 	} {
 		f, n := flags()

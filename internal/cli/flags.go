@@ -148,8 +148,10 @@ func (f *Flags) explain(err error) error {
 		return err
 	}
 	switch g.Get().(type) {
-	case int, uint64:
+	case int:
 		return fmt.Errorf("-%s must be a whole number; it is %q", name, value)
+	case uint64:
+		return fmt.Errorf("-%s must be a whole number from 0; it is %q", name, value)
 	case float64:
 		return fmt.Errorf("-%s must be a number; it is %q", name, value)
 	case time.Duration:
