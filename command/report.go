@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"dsbo"
@@ -33,7 +34,13 @@ func (p *program) report(f *call) error {
 		return dsbo.ConfigErrorf("-figures must be an existing folder; it is %s", figures)
 	}
 	var all []*report.Run
+	seen := map[string]bool{}
 	for _, folder := range f.Args() {
+		clean := filepath.Clean(folder)
+		if seen[clean] {
+			return dsbo.ConfigErrorf("run folders must differ; %s is there twice", folder)
+		}
+		seen[clean] = true
 		r, err := report.Load(folder)
 		if err != nil {
 			return err
