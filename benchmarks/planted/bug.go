@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -129,12 +128,6 @@ func folderOf(test string) (folder, name string) {
 	return folder, name
 }
 
-// narrow returns the one test that is known to find the bug, as arguments of go test.
-func (b bug) narrow() [][]string {
-	folder, name := folderOf(b.test)
-	return [][]string{testsOf(folder, name)}
-}
-
 // testsOf returns the tests of some names in a folder, as arguments of go test.
 func testsOf(folder string, names ...string) []string {
 	args := []string{"./" + folder, "-run=^(" + strings.Join(names, "|") + ")$"}
@@ -142,27 +135,4 @@ func testsOf(folder string, names ...string) []string {
 		args = append(args, "-fused")
 	}
 	return args
-}
-
-// wide returns all tests of the packages that the bug is in and of the package of its test, first
-// the tests of -short.
-func (b bug) wide() (all [][]string) {
-	folder, _ := folderOf(b.test)
-	packages := []string{folder}
-	for _, e := range b.edits {
-		if dir := filepath.ToSlash(filepath.Dir(e.file)); !slices.Contains(packages, dir) {
-			packages = append(packages, dir)
-		}
-	}
-	for _, more := range [][]string{{"-short"}, nil} {
-		for _, p := range packages {
-			all = append(all, append([]string{"./" + p}, more...))
-		}
-	}
-	return all
-}
-
-// simulated returns the simulator's test.
-func simulated(seeds int) [][]string {
-	return [][]string{{"./experiment/simulate", "-run=^TestSeeds$", fmt.Sprintf("-seeds=%d", seeds)}}
 }

@@ -8,9 +8,8 @@
 // on. No file is changed: the go command builds and tests the module with the bug from an overlay.
 //
 // Each bug names a test of "go test ./..." that finds it, and the command runs that test; before,
-// all of these tests have to pass without a bug. With -wide all tests of the packages look for it,
-// with -seeds the simulator's. The results are lines of CSV. The exit code is 1 if a bug is
-// not found.
+// all of these tests have to pass without a bug. The results are lines of CSV. The exit code is 1
+// if a bug is not found.
 package main
 
 import (
@@ -33,10 +32,7 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	f := cli.NewFlags("planted", "planted plants bugs, and says which test finds each.", "")
 	only := f.String("only", "", "`part` of the names of the bugs that are planted; \"\": all are")
 	limit := f.Duration("limit", 3*time.Minute, "`time` that the tests of a package may take")
-	wide := f.Bool("wide", false,
-		"run all tests of the packages that own the code, rather than the one test that is known to find the bug")
-	seeds := f.Int("seeds", 0, "`number` of seeds that the simulator runs, and no test of a package; 0: none")
-	f.Group("Bugs", "only", "limit", "wide", "seeds")
+	f.Group("Bugs", "only", "limit")
 	if err := f.Parse(args, stdout); err != nil {
 		return err
 	}
@@ -53,18 +49,10 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		return err
 	}
 	defer p.close()
-	if !*wide && *seeds == 0 {
-		if err := p.control(ctx, chosen); err != nil {
-			return err
-		}
+	if err := p.control(ctx, chosen); err != nil {
+		return err
 	}
-	choose := bug.narrow
-	if *seeds > 0 {
-		choose = func(bug) [][]string { return simulated(*seeds) }
-	} else if *wide {
-		choose = bug.wide
-	}
-	found, err := p.findAll(ctx, chosen, choose, stdout)
+	found, err := p.findAll(ctx, chosen, stdout)
 	if err != nil {
 		return err
 	}
@@ -75,17 +63,16 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 	return nil
 }
 
-// findAll plants bugs one after the other and runs the tests that are chosen for each. It writes a
-// line of CSV for each bug and returns how many were found.
-func (p *planter) findAll(ctx context.Context, all []bug, choose func(bug) [][]string,
-	out io.Writer) (found int, err error) {
+// findAll plants bugs one after the other and runs the test of each. It writes a line of CSV for
+// each bug and returns how many were found.
+func (p *planter) findAll(ctx context.Context, all []bug, out io.Writer) (found int, err error) {
 	table := csv.NewWriter(out)
 	if err := table.Write([]string{"bug", "found by", "seconds to fail", "seconds"}); err != nil {
 		return 0, err
 	}
 	for _, b := range all {
 		began := time.Now()
-		finding, err := p.firstFailure(ctx, b, choose(b))
+		finding, err := p.failureOf(ctx, b)
 		switch {
 		case ctx.Err() != nil:
 			return found, ctx.Err()

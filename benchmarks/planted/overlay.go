@@ -65,27 +65,25 @@ type finding struct {
 	took string // by that test, in seconds, if it ended
 }
 
-// firstFailure plants a bug and runs tests, each the arguments of go test, until one of them fails.
-func (p *planter) firstFailure(ctx context.Context, b bug, tests [][]string) (finding, error) {
+// failureOf plants a bug and runs its test.
+func (p *planter) failureOf(ctx context.Context, b bug) (found finding, err error) {
 	overlay, err := p.plant(b)
 	if err != nil {
-		return finding{}, err
+		return found, err
 	}
-	for _, test := range tests {
-		out, err := p.test(ctx, test, "GOFLAGS=-overlay="+overlay) // of programs that tests build too
-		switch {
-		case ctx.Err() != nil:
-			return finding{}, ctx.Err()
-		case err == nil:
-		case notCode.MatchString(out):
-			return finding{}, fmt.Errorf("the code with the bug must be code: %s", out)
-		default:
-			found := failure(out)
-			found.by = strings.TrimPrefix(test[0], "./") + "." + found.by
-			return found, nil
-		}
+	folder, name := folderOf(b.test)
+	out, err := p.test(ctx, testsOf(folder, name), "GOFLAGS=-overlay="+overlay) // of programs that tests build too
+	switch {
+	case ctx.Err() != nil:
+		return found, ctx.Err()
+	case err == nil:
+		return found, nil
+	case notCode.MatchString(out):
+		return found, fmt.Errorf("the code with the bug must be code: %s", out)
 	}
-	return finding{}, nil
+	found = failure(out)
+	found.by = folder + "." + found.by
+	return found, nil
 }
 
 // control returns an error unless the tests that find bugs pass without them.
