@@ -56,7 +56,7 @@ func TestMLflow(t *testing.T) {
 	dir := t.TempDir()
 	testkit.OK(os.WriteFile(filepath.Join(dir, "mlflow.py"), []byte(standIn), 0o644))
 	model := filepath.Join(dir, "model")
-	runCommand(t, slices.Concat([]string{"synthetic", "-agents=2", "-seed=7", "-report=false", "-out=" + model}, small)...)
+	runCommand(t, synthetic("-agents=2 -seed=7 -out="+model)...)
 	lines := testkit.BlockTests("..")
 	i := slices.IndexFunc(lines, func(l testkit.BlockTest) bool { return l.How == "test command.TestMLflow" })
 	c := exec.Command(pythons[0], "-c", blockOf(t, lines[i]).Text)
