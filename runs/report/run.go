@@ -50,7 +50,7 @@ func Load(dir string) (*Run, error) {
 	folder := runs.Folder(dir)
 	r := &Run{Name: filepath.Base(abs)}
 	if r.Config, err = folder.ReadConfig(); err != nil {
-		return nil, dsbo.ConfigErrorf("run folder %s: %w", dir, err)
+		return nil, cmp.Or(runsBelow(folder), dsbo.ConfigErrorf("run folder %s: %w", dir, err))
 	}
 	if r.settings, r.build, err = r.Config.Values(); err != nil {
 		return nil, err
@@ -92,17 +92,22 @@ func present(err error) error {
 	return err
 }
 
+// runsBelow returns an error that names run folders in a folder that is none, nil without such.
+func runsBelow(folder runs.Folder) error {
+	parts, _ := filepath.Glob(folder.Path(filepath.Join("*", runs.MetricsFile)))
+	if has, _ := folder.Has(runs.MetricsFile); has || len(parts) == 0 {
+		return nil
+	}
+	return dsbo.ConfigErrorf("%s has no metrics of its own, but holds %s: their folders must be named, such as %s",
+		folder, wording.Count(len(parts), "run"), filepath.Dir(parts[0]))
+}
+
 // loadRecords reads metrics.jsonl. The error of a folder without one names run folders below it.
 func (r *Run) loadRecords(folder runs.Folder) error {
 	path := folder.Path(runs.MetricsFile)
 	data, err := folder.ReadFile(runs.MetricsFile)
 	if err != nil {
-		if parts, _ := filepath.Glob(filepath.Join(string(folder), "*", runs.MetricsFile)); len(parts) > 0 {
-			return dsbo.ConfigErrorf(
-				"%s has no metrics of its own, but holds %s: their folders must be named, such as %s",
-				folder, wording.Count(len(parts), "run"), filepath.Dir(parts[0]))
-		}
-		return dsbo.ConfigErrorf("run folder %s has no metrics: %w", folder, err)
+		return cmp.Or(runsBelow(folder), dsbo.ConfigErrorf("run folder %s has no metrics: %w", folder, err))
 	}
 	var cut bool
 	if r.Records, cut, err = runs.ReadRecords(path, bytes.NewReader(data)); err != nil {
