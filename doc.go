@@ -86,16 +86,16 @@
 //	one process, MPI, gRPC   experiment/layout.go, ranks.go, agent.go
 //	the best constant        experiment/candidates; as a start (-best-start): experiment/start.go
 //	what a run keeps         experiment/finish.go, kept.go
-//	what a run will send     experiment/plan
-//	noise, ε and δ           experiment/privacy, private.go
+//	what a run will send     experiment/site
+//	noise, ε and δ           experiment: oracle.go, curator.go, accountant.go, private.go
 //	what a site allows, sent experiment/site, needs.go; command/disclosure.go
-//	the verdict, the page    runs/verdict.go, runs/report; drawings: runs/report/figures
+//	the verdict, the page    runs/verdict.go, runs/report; drawings: experiment/compare
 //	own tables               tables; features: tables/features; model files: tables/modelfile
-//	which columns count      tables/effects: coefficients with their errors, tests
-//	survival times           models/cox.go, ad/risk.go; tables/survival: the baseline hazard
+//	which columns count      tables/assess: coefficients with their errors, tests
+//	survival times           models/cox.go, ad/risk.go; tables/assess: the baseline hazard
 //	a task                   experiment/tasks, tune below it; comparisons: experiment/compare
-//	simulated runs           experiment/simulate; what a run stands: docs/faults.md
-//	verbs                    command; cluster files: command/cluster
+//	simulated runs           experiment/peer; what a run stands: docs/faults.md
+//	verbs                    command; cluster files: experiment/site
 //
 // CONTRIBUTING.md lists where to add a model, a method, a task, a transport or an op.
 //

@@ -232,7 +232,7 @@ func TestTidy(t *testing.T) {
 	for _, order := range [][]string{
 		{
 			"algo", "ad models data train network", "network/session network/mpi",
-			"runs runs/report network/pki command/cluster experiment experiment/tasks command",
+			"runs runs/report network/pki experiment/site experiment experiment/tasks command",
 		},
 		{"network/session", "models", "train"},
 	} {

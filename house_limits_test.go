@@ -20,6 +20,6 @@ var limits = map[rule]int{
 	mostMethods: 40,
 
 	topFolders:      17,
-	packages:        61,
-	internalFolders: 9,
+	packages:        50,
+	internalFolders: 7,
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/command/cluster"
+	"dsbo/experiment/site"
 	"dsbo/network/membership"
 	"dsbo/network/pki"
 )
@@ -76,7 +76,7 @@ func (w *warrantFlags) sign(first, most int, by func(*pki.Authority) (string, er
 
 // neighboursOf reads the numbers of agents of a cluster file to which others can
 // connect, ascending.
-func neighboursOf(list string, c *cluster.Cluster) (all []int, err error) {
+func neighboursOf(list string, c *site.Cluster) (all []int, err error) {
 	for _, text := range strings.Split(list, ",") {
 		i, err := strconv.Atoi(text)
 		if err != nil || i < 0 || i >= len(c.Addresses) {

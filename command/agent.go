@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/command/cluster"
 	"dsbo/experiment"
 	"dsbo/experiment/site"
 	"dsbo/internal/cli"
@@ -63,7 +62,7 @@ func (p *program) agent(t experiment.Task) action {
 var verbAgent = experiment.Task{Name: "agent", Flags: func(*flag.FlagSet) {}}
 
 // parseAgent reads the command line of an agent and its cluster file.
-func (p *program) parseAgent(t experiment.Task, f *call) (o agentOptions, c *cluster.Cluster, err error) {
+func (p *program) parseAgent(t experiment.Task, f *call) (o agentOptions, c *site.Cluster, err error) {
 	o.addFlags(f)
 	ofAgent := map[string]bool{}
 	f.VisitAll(func(fl *flag.Flag) { ofAgent[fl.Name] = true })
@@ -94,7 +93,7 @@ func (p *program) parseAgent(t experiment.Task, f *call) (o agentOptions, c *clu
 	if err = o.loadPolicy(); err != nil {
 		return o, nil, err
 	}
-	if c, err = cluster.Load(o.cluster, p.checkTask); err != nil {
+	if c, err = site.Load(o.cluster, p.checkTask); err != nil {
 		return o, nil, err
 	}
 	if ofTask != nil && c.Task != t.Name {
@@ -112,7 +111,7 @@ func (p *program) parseAgent(t experiment.Task, f *call) (o agentOptions, c *clu
 
 // choose sets the agent's number, and checks the options against its part in the run. Agents that
 // the cluster file does not have, up to the largest roster, need an admission.
-func (o *agentOptions) choose(c *cluster.Cluster) (err error) {
+func (o *agentOptions) choose(c *site.Cluster) (err error) {
 	n, address := len(c.Addresses), ""
 	if o.agent, err = agentNumber(o.number, max(n, membership.LargestRoster(c.Quorum))); err != nil {
 		return err
@@ -130,7 +129,7 @@ func (o *agentOptions) choose(c *cluster.Cluster) (err error) {
 }
 
 // loadAdmission reads what lets an agent into the run that the cluster file does not have.
-func (o *agentOptions) loadAdmission(c *cluster.Cluster) (err error) {
+func (o *agentOptions) loadAdmission(c *site.Cluster) (err error) {
 	n := len(c.Addresses)
 	if o.certs == "" {
 		return dsbo.ConfigErrorf(
@@ -165,7 +164,7 @@ func (o *agentOptions) checkSites(n int) error {
 }
 
 // validate returns an error for the first flag whose value cannot work.
-func (o *agentOptions) validate(c *cluster.Cluster) error {
+func (o *agentOptions) validate(c *site.Cluster) error {
 	if o.progress < 0 {
 		return dsbo.ConfigErrorf("-progress must not be negative; it is %v", o.progress)
 	}
@@ -200,7 +199,7 @@ func agentNumber(given string, n int) (int, error) {
 
 // mergeFlags adds the task's flags of this command line to the run's, or keeps them as the site's
 // own. The flags of the run are part of its hash: an agent that has others is refused.
-func (o *agentOptions) mergeFlags(t experiment.Task, c *cluster.Cluster, given map[string]string) error {
+func (o *agentOptions) mergeFlags(t experiment.Task, c *site.Cluster, given map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		text := "-" + name + "=" + given[name]
 		if slices.Contains(t.LocalFlags, name) {
@@ -222,7 +221,7 @@ func (o *agentOptions) mergeFlags(t experiment.Task, c *cluster.Cluster, given m
 }
 
 // startAgent runs an agent whose command line has been read.
-func (p *program) startAgent(ctx context.Context, o agentOptions, c *cluster.Cluster, stdout, stderr io.Writer) error {
+func (p *program) startAgent(ctx context.Context, o agentOptions, c *site.Cluster, stdout, stderr io.Writer) error {
 	if o.check {
 		return p.checkAgent(ctx, o, c, stdout)
 	}

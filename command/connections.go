@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/command/cluster"
 	"dsbo/experiment/site"
 	"dsbo/internal/cli"
 	"dsbo/network/pki"
@@ -28,7 +27,7 @@ type connection struct {
 
 // connectionsOf returns the connections of an agent of a cluster file, as sessions make them: of
 // two neighbours the lower number connects to the higher one, or who has no address to who has one.
-func connectionsOf(c *cluster.Cluster, agent int) (list []connection) {
+func connectionsOf(c *site.Cluster, agent int) (list []connection) {
 	own, relayed := c.Addresses[agent], false
 	for _, j := range c.Graph.W.Neighbours(agent) {
 		other := c.Addresses[j]
@@ -97,7 +96,7 @@ const dialTimeout = 10 * time.Second
 
 // checkAgent is agent -check: it prints what is read and reached, a line each, and returns the
 // first error, after all have been tried.
-func (p *program) checkAgent(ctx context.Context, o agentOptions, c *cluster.Cluster, stdout io.Writer) error {
+func (p *program) checkAgent(ctx context.Context, o agentOptions, c *site.Cluster, stdout io.Writer) error {
 	var first error
 	step := func(name string, err error) {
 		text := "ok"

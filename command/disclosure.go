@@ -7,9 +7,8 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/command/cluster"
 	"dsbo/experiment/site"
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 	"dsbo/internal/wording"
 	"dsbo/network/pki"
 	"dsbo/runs"
@@ -32,7 +31,7 @@ func (d *disclosure) signedBytes() []byte {
 
 // disclose writes what has left the agent, with the head of its audit, signed where it has a
 // certificate.
-func (o *agentOptions) disclose(c *cluster.Cluster, t *site.Tally, audit string, id *pki.Identity, end error) error {
+func (o *agentOptions) disclose(c *site.Cluster, t *site.Tally, audit string, id *pki.Identity, end error) error {
 	if !t.HasSent() {
 		return nil
 	}
@@ -50,10 +49,10 @@ func (o *agentOptions) disclose(c *cluster.Cluster, t *site.Tally, audit string,
 	}
 	text, err := json.MarshalIndent(d, "", " ")
 	if err == nil {
-		err = disk.WriteBytes(o.folder().Path(runs.DisclosureFile), text)
+		err = files.WriteBytes(o.folder().Path(runs.DisclosureFile), text)
 	}
 	if err == nil {
-		err = disk.Write(o.folder().Path(runs.DisclosurePage), r.WritePage)
+		err = files.Write(o.folder().Path(runs.DisclosurePage), r.WritePage)
 	}
 	if err != nil {
 		return err
@@ -62,7 +61,7 @@ func (o *agentOptions) disclose(c *cluster.Cluster, t *site.Tally, audit string,
 }
 
 // discloseLate writes the report of a process that was killed after it had the result.
-func (o *agentOptions) discloseLate(c *cluster.Cluster) error {
+func (o *agentOptions) discloseLate(c *site.Cluster) error {
 	t, err := site.OpenTally(o.folder().Path(runs.SentFile))
 	if err != nil || !t.IsOpen() {
 		return err
@@ -87,9 +86,9 @@ func (p *program) disclosure(f *call) error {
 	if err != nil {
 		return dsbo.ConfigErrorf("-certs: %w", err)
 	}
-	c := new(cluster.Cluster)
+	c := new(site.Cluster)
 	if file != "" {
-		if c, err = cluster.Load(file, p.checkTask); err != nil {
+		if c, err = site.Load(file, p.checkTask); err != nil {
 			return err
 		}
 	}
@@ -109,7 +108,7 @@ func (p *program) disclosure(f *call) error {
 // readDisclosure returns the report in a run folder, which it does not verify, and the bytes of its
 // file.
 func readDisclosure(folder runs.Folder) (d disclosure, r site.Report, data []byte, err error) {
-	if data, err = disk.ReadFile(folder.Path(runs.DisclosureFile)); err != nil {
+	if data, err = files.ReadFile(folder.Path(runs.DisclosureFile)); err != nil {
 		return d, r, nil, err
 	}
 	if err = json.Unmarshal(data, &d); err == nil {
@@ -142,7 +141,7 @@ func verifyDisclosure(folder runs.Folder, trust *pki.Trust, keys []string) (site
 		return r, fmt.Errorf("%s is not signed by agent %d: %w", runs.DisclosureFile, r.Agent, err)
 	}
 	page, want := []byte(nil), new(bytes.Buffer)
-	if page, err = disk.ReadFile(folder.Path(runs.DisclosurePage)); err == nil {
+	if page, err = files.ReadFile(folder.Path(runs.DisclosurePage)); err == nil {
 		err = r.WritePage(want)
 	}
 	if err == nil && !bytes.Equal(page, want.Bytes()) {

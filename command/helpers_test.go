@@ -15,9 +15,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"dsbo/command/cluster"
 	"dsbo/experiment"
 	"dsbo/experiment/experimenttest"
+	"dsbo/experiment/site"
 	"dsbo/experiment/tasks"
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
@@ -152,7 +152,7 @@ func callOf(p *program, verb string, args []string) *call {
 }
 
 // agentLine reads the command line of an agent, by its verb or as a site by the verb of its task.
-func agentLine(args []string) (p *program, o agentOptions, c *cluster.Cluster, err error) {
+func agentLine(args []string) (p *program, o agentOptions, c *site.Cluster, err error) {
 	p = testProgram()
 	task := verbAgent
 	if args[0] != task.Name {

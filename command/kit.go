@@ -14,11 +14,10 @@ import (
 	"text/template"
 
 	"dsbo"
-	"dsbo/command/cluster"
 	"dsbo/experiment"
 	"dsbo/experiment/site"
 	"dsbo/internal/cli"
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 	"dsbo/internal/wording"
 	"dsbo/network/pki"
 )
@@ -48,7 +47,7 @@ func (p *program) kit(f *call) error {
 		return err
 	}
 	path := f.Lookup("cluster").Value.String()
-	text, err := disk.ReadFile(path)
+	text, err := files.ReadFile(path)
 	if err != nil {
 		return dsbo.ConfigErrorf("cluster file: %w", err)
 	}
@@ -56,7 +55,7 @@ func (p *program) kit(f *call) error {
 	if err != nil {
 		return dsbo.ConfigErrorf("-ca: %w", err)
 	}
-	authority, err := disk.ReadFile(filepath.Join(ca, "ca.pem"))
+	authority, err := files.ReadFile(filepath.Join(ca, "ca.pem"))
 	if err != nil {
 		return dsbo.ConfigErrorf("-ca: %w", err)
 	}
@@ -91,7 +90,7 @@ func (p *program) kit(f *call) error {
 }
 
 // newKitPage returns what the kit of an agent knows.
-func newKitPage(program string, t experiment.Task, c *cluster.Cluster, agent int) kitPage {
+func newKitPage(program string, t experiment.Task, c *site.Cluster, agent int) kitPage {
 	page := kitPage{Program: program, Version: wording.Build().Version, Run: c.Run, Task: c.Task, Verb: "agent",
 		Flags: wording.Plain(strings.Join(c.Flags, " ")),
 		Agent: agent, Agents: len(c.Addresses), Last: len(c.Addresses) - 1}
@@ -113,7 +112,7 @@ func newKitPage(program string, t experiment.Task, c *cluster.Cluster, agent int
 
 // kitPolicy returns the policy from which a site begins: what this run needs and no more, where
 // that is known without the site's data.
-func kitPolicy(c *cluster.Cluster, trust *pki.Trust) []byte {
+func kitPolicy(c *site.Cluster, trust *pki.Trust) []byte {
 	text, _ := json.MarshalIndent(map[string]any{ // which can be encoded
 		"least_rows": 1, "least_sites": min(3, len(c.Addresses)), "tasks": []string{c.Task}, "unmasked": false,
 		"own_results": true, "words": true, "classes": true, "models": true, "admit": trust.AuthorityKeys(),
@@ -155,8 +154,8 @@ func archive(folder string, files []kitFile) ([]byte, error) {
 }
 
 // writeNew writes files into a folder that has none of their names.
-func writeNew(folder string, files map[string][]byte) error {
-	for name := range files {
+func writeNew(folder string, all map[string][]byte) error {
+	for name := range all {
 		path := filepath.Join(folder, name)
 		if _, err := os.Lstat(path); err == nil {
 			return dsbo.ConfigErrorf("%s exists: remove it or name another folder", path)
@@ -165,8 +164,8 @@ func writeNew(folder string, files map[string][]byte) error {
 	if err := makeOut(folder); err != nil {
 		return err
 	}
-	for name, data := range files {
-		if err := disk.WriteBytes(filepath.Join(folder, name), data); err != nil {
+	for name, data := range all {
+		if err := files.WriteBytes(filepath.Join(folder, name), data); err != nil {
 			return err
 		}
 	}

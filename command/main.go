@@ -44,9 +44,9 @@ import (
 	"text/template"
 
 	"dsbo"
-	"dsbo/command/cluster"
 	"dsbo/experiment"
 	"dsbo/experiment/compare"
+	"dsbo/experiment/site"
 	"dsbo/internal/cli"
 	"dsbo/internal/wording"
 )
@@ -263,7 +263,7 @@ func (p *program) findTask(field, name string) (experiment.Task, error) {
 }
 
 // clusterJob returns the job of a cluster's task with some flags.
-func (p *program) clusterJob(c *cluster.Cluster, flags []string) (*experiment.Job, error) {
+func (p *program) clusterJob(c *site.Cluster, flags []string) (*experiment.Job, error) {
 	t, err := p.findTask(`"task"`, c.Task)
 	if err != nil {
 		return nil, err
@@ -273,7 +273,7 @@ func (p *program) clusterJob(c *cluster.Cluster, flags []string) (*experiment.Jo
 
 // checkTask returns an error if a cluster's task is unknown or its flags cannot work, on its graph
 // and with its quorum.
-func (p *program) checkTask(c *cluster.Cluster) error {
+func (p *program) checkTask(c *site.Cluster) error {
 	t, err := p.findTask(`"task"`, c.Task)
 	if err != nil {
 		return err

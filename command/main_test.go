@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/command/cluster"
 	"dsbo/experiment"
+	"dsbo/experiment/site"
 	"dsbo/experiment/tasks"
 	"dsbo/experiment/tasks/tune"
 	"dsbo/internal/cli"
@@ -99,7 +99,7 @@ func TestOwnName(t *testing.T) {
 // The flags of a cluster file are the flags of its task's command line, without the flags of a run
 // in one process.
 func TestCheckTask(t *testing.T) {
-	testkit.OK(testProgram().checkTask(&cluster.Cluster{Task: "mnist", Flags: []string{"-K=20", "--T=3"}}))
+	testkit.OK(testProgram().checkTask(&site.Cluster{Task: "mnist", Flags: []string{"-K=20", "--T=3"}}))
 	for _, tt := range []struct{ task, flag, want string }{
 		{"cifar", "-K=3", `"task" must be mnist or synthetic or policy or tune; it is "cifar"`},
 		{"mnits", "-K=3", `did you mean mnist?`},
@@ -115,10 +115,10 @@ func TestCheckTask(t *testing.T) {
 		{"mnist", "-holdout=-1", "-holdout must be at least 0"},
 		{"mnist", "-h", `"flags": -h is not allowed`},
 	} {
-		wantError(t, testProgram().checkTask(&cluster.Cluster{Task: tt.task, Flags: []string{tt.flag}}),
+		wantError(t, testProgram().checkTask(&site.Cluster{Task: tt.task, Flags: []string{tt.flag}}),
 			cli.Usage, tt.want)
 	}
-	noisy := &cluster.Cluster{Task: "mnist", Flags: []string{"-dp-epsilon=1"}}
+	noisy := &site.Cluster{Task: "mnist", Flags: []string{"-dp-epsilon=1"}}
 	testkit.OK(testProgram().checkTask(noisy))
 	noisy.Quorum = 2
 	wantError(t, testProgram().checkTask(noisy), cli.Usage, `"quorum" and -dp-epsilon are mutually exclusive`)
@@ -130,7 +130,7 @@ func TestCheckTaskOnTheGraph(t *testing.T) {
 	flags := []string{"-algorithm=madsbo", "-mix=matchings"}
 	for graph, want := range map[string]string{"complete": "", "server": "weights cannot change on graph server"} {
 		g := testkit.Get(network.New(graph, 5, network.Options{}))
-		err := testProgram().checkTask(&cluster.Cluster{Task: "synthetic", Flags: flags, Graph: g})
+		err := testProgram().checkTask(&site.Cluster{Task: "synthetic", Flags: flags, Graph: g})
 		if want == "" {
 			testkit.OK(err)
 		} else {

@@ -16,9 +16,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"dsbo/experiment"
-	"dsbo/internal/guard"
 	"dsbo/internal/wording"
 	"dsbo/network"
+	"dsbo/network/pki"
 	"dsbo/network/session"
 	"dsbo/runs"
 )
@@ -161,7 +161,7 @@ func (m *monitor) serve(address string) (bound string, stop func(), err error) {
 		MaxHeaderBytes:    8 << 10,
 		ErrorLog:          log.New(io.Discard, "", 0),
 	}
-	l = guard.Wrap(l, guard.Limits{Strangers: mostViewers})
+	l = pki.Wrap(l, pki.Limits{Strangers: mostViewers})
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/command/cluster"
+	"dsbo/experiment/site"
 	"dsbo/network/pki"
 	"dsbo/runs"
 )
@@ -41,12 +41,12 @@ func (o *options) addFlags(f *call, log string) {
 
 // parseCluster reads a command line of flags, some of which are required, and the file of -cluster,
 // which it adds.
-func (p *program) parseCluster(f *call, required ...string) (*cluster.Cluster, error) {
+func (p *program) parseCluster(f *call, required ...string) (*site.Cluster, error) {
 	path := f.String("cluster", "", "")
 	if err := f.parse(required...); err != nil {
 		return nil, err
 	}
-	return cluster.Load(*path, p.checkTask)
+	return site.Load(*path, p.checkTask)
 }
 
 // agentFolder returns the run folder of an agent.
@@ -59,7 +59,7 @@ const minSilentAfter = 100 * time.Millisecond
 
 // validate returns an error for the first option whose value cannot work, by itself or with the
 // cluster file.
-func (o *options) validate(c *cluster.Cluster) error {
+func (o *options) validate(c *site.Cluster) error {
 	switch {
 	case o.certs != "" && o.insecure:
 		return dsbo.ConfigErrorf("-certs and -insecure are mutually exclusive")
@@ -94,7 +94,7 @@ func (o *options) httpAddress(agent int) (string, error) {
 	if o.http == "" {
 		return "", nil
 	}
-	text, err := cluster.Expand(o.http, agent)
+	text, err := site.Expand(o.http, agent)
 	if err != nil {
 		return "", dsbo.ConfigErrorf("-http %s: %w", o.http, err)
 	}

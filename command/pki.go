@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/command/cluster"
+	"dsbo/experiment/site"
 	"dsbo/internal/cli"
 	"dsbo/internal/wording"
 	"dsbo/network/pki"
@@ -75,7 +75,7 @@ func validPeriod(days int) (from, until time.Time, err error) {
 
 // makeCertificates writes the certificates into a folder without any; save writes the authority,
 // with its key or without.
-func makeCertificates(folder string, c *cluster.Cluster, save func(*pki.Authority, string) error, from,
+func makeCertificates(folder string, c *site.Cluster, save func(*pki.Authority, string) error, from,
 	until time.Time) error {
 	for _, pattern := range []string{"ca*.pem", "agent-*.pem", relayName + "*.pem"} {
 		found, err := filepath.Glob(filepath.Join(folder, pattern))

@@ -8,7 +8,7 @@ import (
 
 	"dsbo"
 	"dsbo/experiment"
-	"dsbo/experiment/plan"
+	"dsbo/experiment/site"
 	"dsbo/internal/cli"
 	"dsbo/internal/wording"
 )
@@ -65,18 +65,18 @@ func (p *program) taskNames() (names []string) {
 }
 
 // writePlan writes a plan for people, whose pilot had a time to compute.
-func writePlan(w io.Writer, of *plan.Plan, within time.Duration) error {
+func writePlan(w io.Writer, of *site.Plan, within time.Duration) error {
 	var b strings.Builder
 	_ = cli.Paragraph(&b, of.Line) // a builder takes all
 	b.WriteString("\n")
 	rows := [][]string{{"", "all sites, MB", "one site at most, MB", "messages"}}
-	row := func(name string, s plan.Sending) {
+	row := func(name string, s site.Sending) {
 		if s.Bytes.Most > 0 {
-			rows = append(rows, []string{name, s.Bytes.Times(plan.Range{Least: 1e-6, Most: 1e-6}).Text("%.4g"),
+			rows = append(rows, []string{name, s.Bytes.Times(site.Range{Least: 1e-6, Most: 1e-6}).Text("%.4g"),
 				fmt.Sprintf("%.4g", s.Bytes.Most*of.Share/1e6), s.Messages.Text("%.0f")})
 		}
 	}
-	for _, phase := range plan.Phases {
+	for _, phase := range site.Phases {
 		row(phase, of.Phases[phase])
 	}
 	row("all", of.All())

@@ -3,7 +3,6 @@ package command
 import (
 	"path/filepath"
 
-	"dsbo/command/cluster"
 	"dsbo/experiment"
 	"dsbo/experiment/site"
 	"dsbo/network/membership"
@@ -26,13 +25,13 @@ func (o *agentOptions) loadPolicy() error {
 
 // askSite returns an error if the run needs more of the site than its policy allows, as far as that
 // is known before the agent meets others.
-func (o *agentOptions) askSite(j *experiment.Job, c *cluster.Cluster, id *pki.Identity) error {
+func (o *agentOptions) askSite(j *experiment.Job, c *site.Cluster, id *pki.Identity) error {
 	from := site.Request{Unmasked: !o.mask, Admits: admitting(c, id)}
 	return j.AskSite(o.agent, len(c.Addresses), from, o.guard.AddNeed)
 }
 
 // admitting returns the keys of the authorities that can let agents into a run.
-func admitting(c *cluster.Cluster, id *pki.Identity) []string {
+func admitting(c *site.Cluster, id *pki.Identity) []string {
 	if id == nil || membership.LargestRoster(c.Quorum) <= len(c.Addresses) {
 		return nil
 	}

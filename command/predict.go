@@ -17,9 +17,9 @@ import (
 	"dsbo/internal/wording"
 	"dsbo/runs"
 	"dsbo/tables"
+	"dsbo/tables/assess"
 	"dsbo/tables/features"
 	"dsbo/tables/modelfile"
-	"dsbo/tables/survival"
 )
 
 // predict is the verb predict: it writes the predictions for the rows of a table.
@@ -132,7 +132,7 @@ func parseTimes(text string) (times []float64, err error) {
 }
 
 // checkTimes refuses times that a baseline does not reach.
-func checkTimes(times []float64, b *survival.Baseline) error {
+func checkTimes(times []float64, b *assess.Baseline) error {
 	for _, v := range times {
 		switch {
 		case b == nil:

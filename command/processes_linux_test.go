@@ -24,7 +24,7 @@ import (
 	"dsbo/experiment"
 	"dsbo/experiment/tasks"
 	"dsbo/internal/cli"
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 	"dsbo/internal/testkit"
 	"dsbo/network/networktest"
 	"dsbo/network/session"
@@ -319,7 +319,7 @@ func init() {
 			c.Wrap = func(_ int, to session.Sender) session.Sender { return faultySender{to, &f} }
 		}
 		if f.File != "" {
-			disk.Mount("/", faultyDisk{f: &f})
+			files.Mount("/", faultyDisk{f: &f})
 		}
 		return o.passError(stdout, p.startAgent(ctx, o, c, stdout, &f))
 	}))
@@ -351,7 +351,7 @@ func (f *faultyAgent) Write(line []byte) (int, error) {
 // A faultyDisk strikes when the content of a file is on the disk and the file does not have its
 // name yet.
 type faultyDisk struct {
-	disk.System
+	files.System
 	f *faultyAgent
 }
 

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"dsbo/internal/cli"
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
@@ -83,7 +83,7 @@ func raceOnce(t *testing.T, out, mode string, whole [2]string) {
 	}
 	config := testkit.Get(runs.Folder(out).ReadConfig())
 	if other := errs[1-ended]; other != nil {
-		refused := errors.Is(other, disk.ErrLocked) || strings.Contains(other.Error(), "finished")
+		refused := errors.Is(other, files.ErrLocked) || strings.Contains(other.Error(), "finished")
 		if code := cli.Code(other); !refused || code != cli.Failure && code != cli.Usage ||
 			strings.Contains(cli.OneLine(other), "\n") {
 			t.Errorf("%v, want one line that another process has the folder", other)
@@ -129,7 +129,7 @@ func TestForceOnARun(t *testing.T) {
 			for _, args := range [][]string{brief(out, 2, "-force"), brief(out, 2),
 				{"synthetic", "-resume", "-out", out, "-quiet"}, {"run", "-force", "-cluster=" + file, "-out=" + out}} {
 				err := run(t.Context(), args, io.Discard, io.Discard)
-				if !errors.Is(err, disk.ErrLocked) || cli.Code(err) != cli.Failure {
+				if !errors.Is(err, files.ErrLocked) || cli.Code(err) != cli.Failure {
 					t.Errorf("%v: %v, want that the folder is locked", args, err)
 				}
 			}

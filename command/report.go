@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/internal/disk"
+	_ "dsbo/experiment/compare" // for all verbs
+	"dsbo/internal/files"
 	"dsbo/runs"
 	"dsbo/runs/report"
-	_ "dsbo/runs/report/figures" // for all verbs
 )
 
 // report is the verb report: it writes the page and the figures of runs.
@@ -59,7 +59,7 @@ func (p *program) report(f *call) error {
 		folder = f.Arg(0)
 	}
 	lock, err := runs.Folder(folder).Lock() // a run that is still going writes its page itself
-	if errors.Is(err, disk.ErrLocked) {
+	if errors.Is(err, files.ErrLocked) {
 		err = fmt.Errorf("%w -out puts the page elsewhere", err)
 	}
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/command/cluster"
 	"dsbo/experiment"
+	"dsbo/experiment/site"
 	"dsbo/internal/cli"
 	"dsbo/network/pki"
 	"dsbo/runs"
@@ -34,7 +34,7 @@ type runOptions struct {
 }
 
 // parseRun reads the command line of run and its cluster file.
-func (p *program) parseRun(f *call) (o runOptions, c *cluster.Cluster, err error) {
+func (p *program) parseRun(f *call) (o runOptions, c *site.Cluster, err error) {
 	o.addFlags(f, "plain")
 	var common []*flag.Flag
 	f.VisitAll(func(fl *flag.Flag) { common = append(common, fl) })
@@ -44,7 +44,7 @@ func (p *program) parseRun(f *call) (o runOptions, c *cluster.Cluster, err error
 	if err = f.parse("cluster", "out"); err != nil {
 		return o, nil, err
 	}
-	if c, err = cluster.Load(o.cluster, p.checkTask); err != nil {
+	if c, err = site.Load(o.cluster, p.checkTask); err != nil {
 		return o, nil, err
 	}
 	for _, fl := range common {
@@ -61,7 +61,7 @@ func (p *program) parseRun(f *call) (o runOptions, c *cluster.Cluster, err error
 
 // checkCerts returns an error for the first certificate that an agent could not begin with: before
 // a run is replaced.
-func (o *runOptions) checkCerts(c *cluster.Cluster) error {
+func (o *runOptions) checkCerts(c *site.Cluster) error {
 	if o.certs == "" {
 		return nil
 	}
@@ -76,7 +76,7 @@ func (o *runOptions) checkCerts(c *cluster.Cluster) error {
 
 // validate returns an error for the first flag whose value cannot work, such as a rule of -http
 // that gives two agents the same address.
-func (o *runOptions) validate(c *cluster.Cluster) error {
+func (o *runOptions) validate(c *site.Cluster) error {
 	switch {
 	case o.restarts < 0:
 		return dsbo.ConfigErrorf("-restarts must not be negative; it is %d", o.restarts)
@@ -153,7 +153,7 @@ func (o *runOptions) certsFolder() string {
 const certsName = "certs"
 
 // prepareFolder makes the run folder, which is locked, and the certificates in it.
-func (o *runOptions) prepareFolder(c *cluster.Cluster) error {
+func (o *runOptions) prepareFolder(c *site.Cluster) error {
 	folder, mode := runs.Folder(o.out), runs.ModeOf(o.resume, o.force)
 	if err := folder.Check(mode); err != nil {
 		return err
@@ -263,7 +263,7 @@ const validity = 365 * 24 * time.Hour
 
 // makeCerts makes the folder of the certificates, under another name until it is complete. The key
 // of the authority is not kept: no further certificate is needed.
-func (o *runOptions) makeCerts(c *cluster.Cluster) error {
+func (o *runOptions) makeCerts(c *site.Cluster) error {
 	folder := o.certsFolder()
 	if o.certs != "" || folder == "" {
 		return nil

@@ -13,12 +13,11 @@ import (
 	"time"
 
 	"dsbo"
-	"dsbo/command/cluster"
 	"dsbo/experiment"
 	"dsbo/experiment/peer"
 	"dsbo/experiment/site"
 	"dsbo/internal/cli"
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 	"dsbo/internal/wording"
 	"dsbo/network/pki"
 	"dsbo/network/session"
@@ -26,7 +25,7 @@ import (
 )
 
 // runAgent runs an agent until all agents have finished.
-func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Cluster, stdout,
+func (p *program) runAgent(ctx context.Context, o agentOptions, c *site.Cluster, stdout,
 	stderr io.Writer) (err error) {
 	m := newMonitor(c.Run, o.agent)
 	s, err := newScreen(o, m, stderr)
@@ -88,7 +87,7 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *cluster.Clust
 }
 
 // takeResult ends the run of an agent that came too late with what another one has found.
-func (o *agentOptions) takeResult(c *cluster.Cluster, log *slog.Logger) error {
+func (o *agentOptions) takeResult(c *site.Cluster, log *slog.Logger) error {
 	lock, err := o.folder().Lock()
 	if err != nil {
 		return err
@@ -102,7 +101,7 @@ func (o *agentOptions) takeResult(c *cluster.Cluster, log *slog.Logger) error {
 }
 
 // identity identifies the run and the agent in its folder.
-func (o *agentOptions) identity(c *cluster.Cluster) string { return c.Hash() + " " + pki.Name(o.agent) }
+func (o *agentOptions) identity(c *site.Cluster) string { return c.Hash() + " " + pki.Name(o.agent) }
 
 // servePages serves the monitor's pages at the address of -http, until stop is called.
 func (o *agentOptions) servePages(m *monitor, log *slog.Logger) (stop func(), err error) {
@@ -128,7 +127,7 @@ type agentSessions struct {
 }
 
 // run runs a job in sessions, within the site's policies, and reports what was sent.
-func (e *agentSessions) run(ctx context.Context, j *experiment.Job, c *cluster.Cluster, stdout,
+func (e *agentSessions) run(ctx context.Context, j *experiment.Job, c *site.Cluster, stdout,
 	stderr io.Writer) (err error) {
 	o := e.options
 	if o.guard.IsSet() {
@@ -189,7 +188,7 @@ func (e *agentSessions) open(config session.Config) (*session.Agent, error) {
 	return a, nil
 }
 
-func (o *agentOptions) membership(c *cluster.Cluster) runs.Membership {
+func (o *agentOptions) membership(c *site.Cluster) runs.Membership {
 	return runs.Membership{Run: c.Run, Hash: c.Hash(), Agent: o.agent, Agents: len(c.Addresses)}
 }
 
@@ -197,7 +196,7 @@ func (o *agentOptions) membership(c *cluster.Cluster) runs.Membership {
 func (o *agentOptions) folder() runs.Folder { return o.agentFolder(o.agent) }
 
 // sessionConfig returns the settings of the agent's sessions, without its certificate.
-func (o *agentOptions) sessionConfig(c *cluster.Cluster, s *screen) session.Config {
+func (o *agentOptions) sessionConfig(c *site.Cluster, s *screen) session.Config {
 	config := session.Config{
 		Agent: o.agent, Run: c.Run, Hash: c.Hash(), Settings: c.Settings(), Keys: c.Keys,
 		Addresses: c.Addresses, Listen: o.listen, Relay: c.Relay, Dial: o.dial(), Insecure: o.insecure,
@@ -213,13 +212,13 @@ func (o *agentOptions) sessionConfig(c *cluster.Cluster, s *screen) session.Conf
 }
 
 // agentJob makes the agent's job.
-func (p *program) agentJob(o *agentOptions, c *cluster.Cluster) (*experiment.Job, error) {
+func (p *program) agentJob(o *agentOptions, c *site.Cluster) (*experiment.Job, error) {
 	graph := filepath.Join(o.out, "graph.json")
 	if data := c.GraphFile(); data != nil {
-		if err := disk.MkdirAll(o.out); err != nil {
+		if err := files.MkdirAll(o.out); err != nil {
 			return nil, dsbo.ConfigErrorf("-out: %w", err)
 		}
-		if err := disk.WriteBytes(graph, data); err != nil {
+		if err := files.WriteBytes(graph, data); err != nil {
 			return nil, fmt.Errorf("-out: %w", err)
 		}
 	}

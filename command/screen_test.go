@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"dsbo/experiment"
-	"dsbo/internal/guard"
 	"dsbo/internal/testkit"
 	"dsbo/internal/wording"
+	"dsbo/network/pki"
 	"dsbo/runs"
 )
 
@@ -70,7 +70,7 @@ func TestOthersTextOnTheScreen(t *testing.T) {
 	for _, form := range []string{"plain", "text", "json"} {
 		var out bytes.Buffer
 		s := testkit.Get(newScreen(agentOptions{options: options{log: form}}, newMonitor("r", 0), &out))
-		guard.LimitLog(s.log).Warn("a member has failed", "reason", errors.New(sent))
+		pki.LimitLog(s.log).Warn("a member has failed", "reason", errors.New(sent))
 		testkit.OK(s.close(nil))
 		if text := strings.ReplaceAll(out.String(), "\n", " "); !wording.Printable(text) ||
 			!strings.Contains(text, "disk full") {
@@ -157,7 +157,7 @@ func TestCommonLines(t *testing.T) {
 // has durations in seconds.
 func TestLogKeys(t *testing.T) {
 	plain, calls := regexp.MustCompile(`^"[a-z][a-z0-9_]*"$`), 0
-	for _, dir := range []string{".", "../network/session", "../network/relay", "../experiment", "../internal/guard"} {
+	for _, dir := range []string{".", "../network/session", "../network/relay", "../experiment", "../network/pki"} {
 		for _, path := range testkit.Get(filepath.Glob(filepath.Join(dir, "*.go"))) {
 			file := testkit.Get(parser.ParseFile(token.NewFileSet(), path, nil, 0))
 			ast.Inspect(file, func(n ast.Node) bool {

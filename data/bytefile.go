@@ -11,7 +11,6 @@ import (
 	"dsbo"
 	"dsbo/internal/files"
 	"dsbo/internal/kernel"
-	"dsbo/tables/input"
 )
 
 // firstChunk is the most that is allocated on the word of a header; MNIST fits.
@@ -21,7 +20,7 @@ const firstChunk = 64 << 20
 type byteFile struct {
 	io.Closer
 	*files.Reader
-	in *input.File
+	in *files.Input
 }
 
 // openBytes opens an IDX file of bytes in dims dimensions, plain or compressed with gzip.
@@ -52,7 +51,7 @@ func openBytes(dir, base string, dims int) (*byteFile, error) {
 // which believes the header: a negative or huge count makes that panic or run out of memory. Here a
 // header is an error whose array is longer than the most bytes that the file can have unpacked.
 func parseBytes(name string, file io.ReaderAt, length int64, dims int) (*byteFile, error) {
-	in, err := input.New(name, file, length)
+	in, err := files.NewInput(name, file, length)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +76,7 @@ func parseBytes(name string, file io.ReaderAt, length int64, dims int) (*byteFil
 func (f *byteFile) path() string { return f.in.Name() }
 
 func (f *byteFile) fail(format string, args ...any) error {
-	return &input.Error{File: f.path(), Reason: fmt.Sprintf(format, args...)}
+	return &files.Error{File: f.path(), Reason: fmt.Sprintf(format, args...)}
 }
 
 // readAll reads the content.

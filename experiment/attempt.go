@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"dsbo/experiment/plan"
+	"dsbo/experiment/site"
 	"dsbo/internal/cli"
 	"dsbo/internal/wording"
 	"dsbo/runs"
@@ -30,7 +30,7 @@ func (r *run) prepare(stderr io.Writer) (err error) {
 // how far it has come.
 func (r *run) attempt(ctx context.Context, at beginning) (*ending, error) {
 	e := &ending{run: r}
-	r.job.Sent.Begin(plan.Loading)
+	r.job.Sent.Begin(site.Loading)
 	l, err := r.load(ctx, at, r.localAgents(at))
 	if err != nil {
 		return e, err
@@ -80,7 +80,7 @@ func (r *run) listSent(c train.Config, p problem) error {
 		return err
 	}
 	c.Problem = here.Problem
-	of, err := plan.New(r.planned(&p, c))
+	of, err := site.New(r.planned(&p, c))
 	if err == nil {
 		r.job.Sent.List(of.Quantities)
 	}
@@ -118,12 +118,12 @@ func (e *ending) iterate(ctx context.Context, took float64) (err error) {
 	if e.watch, err = r.watchRun(&c); err != nil {
 		return err
 	}
-	r.job.Sent.Begin(plan.Iterations)
+	r.job.Sent.Begin(site.Iterations)
 	if e.result, err = train.Run(ctx, c); err != nil {
 		return err
 	}
 	e.over = true
-	r.job.Sent.Begin(plan.Models)
+	r.job.Sent.Begin(site.Models)
 	e.summary.FloatsFormula = e.floatsByFormula()
 	of := e.result.Epoch
 	if of.Number < len(c.Membership) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
@@ -36,7 +36,7 @@ func TestCrashStates(t *testing.T) {
 			stride := max(1, len(states)/most)
 			refused := 0
 			for at := 0; at < len(states); at += stride {
-				unmount := disk.Mount(dir, states[at].disk)
+				unmount := files.Mount(dir, states[at].disk)
 				if !comesBack(t, out, states[at].after, want) {
 					refused++
 				}
@@ -66,14 +66,14 @@ func crashStates(t *testing.T, dir, out, name string) (all []crash) {
 	for above := dir; above != filepath.Dir(above); above = filepath.Dir(above) {
 		testkit.OK(m.SyncDir(filepath.Dir(above)))
 	}
-	defer disk.Mount(dir, m)()
+	defer files.Mount(dir, m)()
 	args := crashing
 	switch name {
 	case "resumed":
 		testkit.OK(runIn(t, newTiny(), out, crashing+"-keep-checkpoints"))
-		testkit.OK(disk.Remove(filepath.Join(out, runs.SummaryFile)))
+		testkit.OK(files.Remove(filepath.Join(out, runs.SummaryFile)))
 		testkit.OK(runs.Folder(out).RemoveCheckpointsAfter(nil, 2))
-		testkit.OK(disk.SyncDir(out))
+		testkit.OK(files.SyncDir(out))
 		args = "-resume"
 	case "replaced":
 		testkit.OK(runIn(t, newTiny(), out, crashing+"-seed=2 -K=2"))

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 	"dsbo/internal/wording"
 	"dsbo/network/membership"
 	"dsbo/runs"
@@ -27,7 +27,7 @@ func (s *Settings) runFolder() (runs.Folder, runs.Mode, error) {
 	base := string(first)
 	name, last := base, base
 	for i := 2; mode != runs.Replace; i++ {
-		if _, err := disk.Stat(name); err != nil {
+		if _, err := files.Stat(name); err != nil {
 			break
 		}
 		last, name = name, fmt.Sprintf("%s-%d", base, i)

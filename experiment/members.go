@@ -8,7 +8,7 @@ import (
 
 	"dsbo"
 	"dsbo/data"
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 	"dsbo/internal/wording"
 	"dsbo/network/membership"
 	"dsbo/runs"
@@ -21,7 +21,7 @@ func (r *run) readChanges() (err error) {
 	s := r.settings
 	switch {
 	case s.Membership != "":
-		lines, err := disk.ReadFile(s.Membership)
+		lines, err := files.ReadFile(s.Membership)
 		if err != nil {
 			return dsbo.ConfigErrorf("-membership: %w", err)
 		}

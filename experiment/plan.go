@@ -11,7 +11,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
-	"dsbo/experiment/plan"
+	"dsbo/experiment/site"
 	"dsbo/internal/cli"
 	"dsbo/models"
 	"dsbo/runs"
@@ -21,7 +21,7 @@ import (
 // Plan predicts the traffic of the job's run. It loads the data, and exchanges nothing. Within a
 // time it runs a pilot of the job in this process, in a temporary folder, whose counts replace
 // ranges; 0: no pilot. stderr shows the progress.
-func (j *Job) Plan(ctx context.Context, within time.Duration, stderr io.Writer) (*plan.Plan, error) {
+func (j *Job) Plan(ctx context.Context, within time.Duration, stderr io.Writer) (*site.Plan, error) {
 	r, posed, err := j.poseHere(ctx)
 	if err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func (j *Job) Plan(ctx context.Context, within time.Duration, stderr io.Writer) 
 }
 
 // plan returns the plan of the run of a problem.
-func (r *run) plan(p problem) (*plan.Plan, error) {
+func (r *run) plan(p problem) (*site.Plan, error) {
 	m := algo.Clone(r.params.method)
 	r.adaptMethod(m, &p)
 	if p.guard != nil {
@@ -49,7 +49,7 @@ func (r *run) plan(p problem) (*plan.Plan, error) {
 			return nil, err
 		}
 	}
-	return plan.New(r.planned(&p, r.trainConfig(beginning{changes: r.changes}, &p, m, nil)))
+	return site.New(r.planned(&p, r.trainConfig(beginning{changes: r.changes}, &p, m, nil)))
 }
 
 // poseHere loads the data, as far as they are in this process, and makes the problem of them.
@@ -114,8 +114,8 @@ func (j *Job) showData(ctx context.Context, w io.Writer) error {
 }
 
 // planned returns the inputs of a plan for the run of a problem.
-func (r *run) planned(p *problem, c train.Config) plan.Run {
-	run := plan.Run{
+func (r *run) planned(p *problem, c train.Config) site.Run {
+	run := site.Run{
 		Line: fmt.Sprintf("%s; %v", p.line, r.graph), Config: c,
 		Found: p.setup.Found, Privacy: r.settings.Privacy, Rows: r.exchangedRows(p),
 		HeldOut: slices.ContainsFunc(p.data.Shards, func(s data.Shard) bool { return s.Holdout.Len() > 0 }),
@@ -128,7 +128,7 @@ func (r *run) planned(p *problem, c train.Config) plan.Run {
 		run.Ending = r.job.Task.Ending()
 		if run.Rows != nil {
 			run.Ending.Sums = append(run.Ending.Sums,
-				plan.Sum("sums of such scores over all sites", siteNumbers+1, plan.Once))
+				site.Sum("sums of such scores over all sites", siteNumbers+1, site.Once))
 		}
 	}
 	return run
@@ -136,7 +136,7 @@ func (r *run) planned(p *problem, c train.Config) plan.Run {
 
 // runPilot runs the job in this process, on the data that are here; nil if that takes longer
 // than within.
-func (r *run) runPilot(ctx context.Context, within time.Duration, stderr io.Writer) (*plan.Pilot, error) {
+func (r *run) runPilot(ctx context.Context, within time.Duration, stderr io.Writer) (*site.Pilot, error) {
 	folder, err := os.MkdirTemp("", "dsbo-pilot-")
 	if err != nil {
 		return nil, err
@@ -158,5 +158,5 @@ func (r *run) runPilot(ctx context.Context, within time.Duration, stderr io.Writ
 	case err != nil:
 		return nil, err
 	}
-	return &plan.Pilot{Traffic: e.summary.Traffic, Iterations: e.result.Iterations, Elapsed: time.Since(began)}, nil
+	return &site.Pilot{Traffic: e.summary.Traffic, Iterations: e.result.Iterations, Elapsed: time.Since(began)}, nil
 }

@@ -15,7 +15,7 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/experiment/plan"
+	"dsbo/experiment/site"
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
 	"dsbo/network"
@@ -23,7 +23,7 @@ import (
 )
 
 // planned returns the plan of the task's command line, with a pilot that may take so long.
-func planned(t *testing.T, within time.Duration, args ...string) *plan.Plan {
+func planned(t *testing.T, within time.Duration, args ...string) *site.Plan {
 	t.Helper()
 	args = append([]string{"-agents=3", "-quiet", "-report=false", "-K=5", "-x0=-3"}, args...)
 	return testkit.Get(testkit.Get(Parse(newMean(), args, io.Discard)).Plan(t.Context(), within, io.Discard))
@@ -31,13 +31,13 @@ func planned(t *testing.T, within time.Duration, args ...string) *plan.Plan {
 
 // checkPlan checks that a plan's ranges hold what a run has sent, but for the rounding of mean
 // lengths, and its share what each agent has sent in iterations.
-func checkPlan(t *testing.T, args any, p *plan.Plan, s runs.Summary) {
+func checkPlan(t *testing.T, args any, p *site.Plan, s runs.Summary) {
 	t.Helper()
-	sent := plan.Plan{Phases: map[string]plan.Sending{}}
-	sent.Use(plan.Pilot{Traffic: s.Traffic})
-	for _, phase := range plan.Phases {
+	sent := site.Plan{Phases: map[string]site.Sending{}}
+	sent.Use(site.Pilot{Traffic: s.Traffic})
+	for _, phase := range site.Phases {
 		got, of := sent.Phases[phase], p.Phases[phase]
-		for unit, c := range map[string][2]plan.Range{"bytes": {got.Bytes, of.Bytes},
+		for unit, c := range map[string][2]site.Range{"bytes": {got.Bytes, of.Bytes},
 			"messages": {got.Messages, of.Messages}} {
 			if n := c[0].Least; n < c[1].Least*(1-1e-9) || n > c[1].Most*(1+1e-9) {
 				t.Errorf("%v: %s: %.0f %s were sent; the plan has %.0f", args, phase, n, unit, c[1])
@@ -86,7 +86,7 @@ func TestPlanHoldsWhatIsSent(t *testing.T) {
 			continue
 		}
 		checkPlan(t, args, p, s)
-		if r := p.Phases[plan.Iterations].Bytes; c.exact != (r.Least >= r.Most*(1-1e-9)) {
+		if r := p.Phases[site.Iterations].Bytes; c.exact != (r.Least >= r.Most*(1-1e-9)) {
 			t.Errorf("%v: iterations have %.0f bytes; that this is a number must be %t", args, r, c.exact)
 		}
 	}
@@ -95,9 +95,9 @@ func TestPlanHoldsWhatIsSent(t *testing.T) {
 // TestPlanOfPatience: a run of patience n may end after n records behind the first one, so that
 // its iterations send at least what as many iterations do, and at most what all do.
 func TestPlanOfPatience(t *testing.T) {
-	sent := func(args string) plan.Sending {
+	sent := func(args string) site.Sending {
 		return planned(t, 0, strings.Fields("-rows=50 -algorithm=dsoba -alpha=0.1 -beta=0.01 -gamma=0.01 "+
-			"-holdout=0.2 -eval-every=3 "+args)...).Phases[plan.Iterations]
+			"-holdout=0.2 -eval-every=3 "+args)...).Phases[site.Iterations]
 	}
 	all, ends := sent("-K=20 -patience=0").Bytes, sent("-K=6 -patience=0").Bytes
 	if got := sent("-K=20 -patience=2").Bytes; got.Least != ends.Least || got.Most != all.Most ||

@@ -10,7 +10,7 @@ import (
 	"dsbo"
 	"dsbo/data"
 	"dsbo/experiment/candidates"
-	"dsbo/experiment/plan"
+	"dsbo/experiment/site"
 	"dsbo/internal/linalg"
 	"dsbo/internal/num"
 	"dsbo/models"
@@ -158,15 +158,15 @@ func siteOf(name string, row []float64, tuned *candidates.Model) runs.Site {
 }
 
 // exchangedRows returns what comparing the sites sends of each of them to all.
-func (r *run) exchangedRows(of *problem) []plan.Quantity {
+func (r *run) exchangedRows(of *problem) []site.Quantity {
 	sites := r.job.Task.sites()
 	if !sites.Compare || of.Score == nil {
 		return nil
 	}
-	rows := []plan.Quantity{plan.Row("scores on the site's test rows", siteNumbers)}
+	rows := []site.Quantity{site.Row("scores on the site's test rows", siteNumbers)}
 	if n := r.settings.Agents; sites.Exchange && n <= mostCrossed {
 		p, q := r.job.Task.siteModelDims(of.model)
-		rows = append(rows, plan.Row("model of the site alone", p+q), plan.Row("scores of such models", 2*n))
+		rows = append(rows, site.Row("model of the site alone", p+q), site.Row("scores of such models", 2*n))
 	}
 	return rows
 }

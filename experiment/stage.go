@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"dsbo"
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 	"dsbo/runs"
 )
 
@@ -24,7 +24,7 @@ func kept[T any](ctx context.Context, e *ending, stage string, find func() (T, e
 	}
 	name := fmt.Sprintf("%s%s.%d", runs.KeptPrefix, stage, e.result.Epoch.Session)
 	if r.layout.hasKept(name) {
-		data, err := disk.ReadFile(r.folder.Path(name))
+		data, err := files.ReadFile(r.folder.Path(name))
 		if err == nil {
 			err = json.Unmarshal(data, &of)
 		}
@@ -42,5 +42,5 @@ func kept[T any](ctx context.Context, e *ending, stage string, find func() (T, e
 	if err != nil {
 		return of.Found, err
 	}
-	return of.Found, r.layout.save(ctx, func() error { return disk.WriteBytes(r.folder.Path(name), data) })
+	return of.Found, r.layout.save(ctx, func() error { return files.WriteBytes(r.folder.Path(name), data) })
 }

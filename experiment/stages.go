@@ -7,7 +7,6 @@ import (
 
 	"dsbo/algo"
 	"dsbo/data"
-	"dsbo/experiment/privacy"
 	"dsbo/experiment/site"
 	"dsbo/models"
 	"dsbo/network"
@@ -196,10 +195,10 @@ type problem struct {
 
 // A guard limits the answers of this process's agents to a budget.
 type guard struct {
-	terms  privacy.Terms
-	bounds map[int][2]privacy.Bound // of the lower and the upper loss of the agents in this process
-	curve  float64                  // bound of the eigenvalues of every agent's Hessian without its penalty
-	scores map[int]*models.Score    // on the agents' test examples
+	terms  Terms
+	bounds map[int][2]Bound      // of the lower and the upper loss of the agents in this process
+	curve  float64               // bound of the eigenvalues of every agent's Hessian without its penalty
+	scores map[int]*models.Score // on the agents' test examples
 }
 
 // An ending is the results of the iterations and of the stages after them so far. It finds the

@@ -13,7 +13,7 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/experiment/plan"
+	"dsbo/experiment/site"
 	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
@@ -109,7 +109,7 @@ func TestBestStartGoesOn(t *testing.T) {
 func TestBestStartPlanned(t *testing.T) {
 	records, _ := startAt(t, "-best-start -wire=float32")
 	p := testkit.Get(parseTiny(t, "-best-start -wire=float32 -agents=3").Plan(t.Context(), 0, nil))
-	if r, got := p.Phases[plan.Loading].Bytes, float64(records[0].Bytes); got < r.Least || got > r.Most {
+	if r, got := p.Phases[site.Loading].Bytes, float64(records[0].Bytes); got < r.Least || got > r.Most {
 		t.Errorf("the search sent %g bytes; the plan has %+v", got, r)
 	}
 }

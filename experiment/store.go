@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 	"dsbo/network/register"
 	"dsbo/runs"
 	"dsbo/train"
@@ -26,7 +26,7 @@ type agentFolder struct {
 // Register implements [register.Store], as do the methods below. An unreadable register is an
 // error, since the agent's promises are then unknown.
 func (f *agentFolder) Register() (s register.State, err error) {
-	data, err := disk.ReadFile(f.Path(runs.RegisterFile))
+	data, err := files.ReadFile(f.Path(runs.RegisterFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return register.State{}, nil
 	}
@@ -45,7 +45,7 @@ func (f *agentFolder) SaveRegister(s register.State) error {
 	if err != nil {
 		return err
 	}
-	if err := disk.WriteBytes(f.Path(runs.RegisterFile), append(data, '\n')); err != nil {
+	if err := files.WriteBytes(f.Path(runs.RegisterFile), append(data, '\n')); err != nil {
 		return err
 	}
 	known, err := f.ReadFile(runs.ChangesFile)

@@ -1,21 +1,3 @@
-// Package experiment makes a program of a [Task], which is a data set, a model and their flags:
-// [Main] is all of its main function. The program has flags and presets, checks them, chooses the
-// steps by the curvature, runs a method on all agents, finds the models of the best λ, of λ = 0 and
-// of the best constant λ, and leaves a run folder with a report. -resume continues an interrupted
-// run.
-//
-// Where the agents are is a layout: in this process (layout.go), in the ranks of an MPI job
-// (ranks.go), or one in each of several processes (agent.go), for which package command has the
-// verbs.
-//
-// The flags are in settings.go, presets in preset.go, and parameters.go makes a method's parameters
-// of them. A run begins in job.go, and attempt.go has the stages of its attempts in their order,
-// whose values are in stages.go: problem.go loads the data and makes the problem of them,
-// structured.go and start.go find where x starts, steps.go chooses the steps, and package train
-// runs the iterations. watch.go shows how far it is, with the time left that pace.go predicts.
-// finish.go finds the models (models.go, package candidates) and gives the verdict on them; kept.go
-// writes the kept model; record.go has the summary, and package console writes the table. Package
-// plan predicts a run's traffic.
 package experiment
 
 import (
@@ -25,7 +7,6 @@ import (
 	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/experiment/candidates"
-	"dsbo/experiment/plan"
 	"dsbo/experiment/site"
 	"dsbo/models"
 	"dsbo/network"
@@ -97,7 +78,7 @@ type Task struct {
 	// processes of a run, after these two files are written.
 	Finish func(f FinishedRun) error
 	// Ending returns the traffic of Finish without differential privacy, after Load, for plans.
-	Ending func() plan.Ending
+	Ending func() site.Ending
 }
 
 // Sites is the results to find for agents that are sites with examples, and test examples, of their

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"dsbo/algo"
-	"dsbo/experiment/console"
 	"dsbo/network/membership"
 	"dsbo/runs"
 	"dsbo/train"
@@ -79,9 +78,9 @@ func plannedEvaluations(c train.Config) (work float64) {
 
 // showRecord shows a record, with the names of its columns before it or without.
 func showRecord(v Viewer, rec runs.Record, head bool) {
-	text := []string{console.RecordLine(rec)}
+	text := []string{RecordLine(rec)}
 	if head {
-		text = []string{console.RecordHead, text[0]}
+		text = []string{RecordHead, text[0]}
 	}
 	v.Record(rec, text)
 	if least := rec.LeastEigenvalue; least.Known() {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 	"dsbo/internal/wording"
 )
 
@@ -144,7 +144,7 @@ func squarest(n int) (int, error) {
 }
 
 func load(path string, n int, w float64) (*Graph, error) {
-	data, err := disk.ReadFile(path)
+	data, err := files.ReadFile(path)
 	if err != nil {
 		return nil, dsbo.ConfigErrorf("graph file: %w", err)
 	}

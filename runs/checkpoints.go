@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 )
 
 // checkpointFile begins the names of checkpoints.
@@ -97,7 +97,7 @@ func (f Folder) RemoveOldCheckpoints(agents []int, done, few int) error {
 	all = slices.DeleteFunc(all, func(c checkpointName) bool { return c.iteration > done })
 	for _, c := range all[:max(0, len(all)-few)] {
 		if err == nil {
-			err = disk.Remove(c.path)
+			err = files.Remove(c.path)
 		}
 	}
 	return err
@@ -124,7 +124,7 @@ func (f Folder) RemoveAllButNewestCheckpoints() (kept []string, err error) {
 // PathsWithPrefix returns the paths of the folder's files whose names begin with a prefix, sorted.
 // A folder that is not there has none.
 func (f Folder) PathsWithPrefix(prefix string) (paths []string, err error) {
-	entries, err := disk.ReadDir(string(f))
+	entries, err := files.ReadDir(string(f))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

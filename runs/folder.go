@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/internal/disk"
 	"dsbo/internal/files"
 	"dsbo/internal/wording"
 	"dsbo/network/membership"
@@ -71,7 +70,7 @@ func (f Folder) Path(name string) string { return filepath.Join(string(f), name)
 
 // Has reports whether the folder has a file of that name.
 func (f Folder) Has(name string) (bool, error) {
-	_, err := disk.Stat(f.Path(name))
+	_, err := files.Stat(f.Path(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -108,7 +107,7 @@ func (f Folder) Open(m Mode) error {
 	if err := f.Check(m); err != nil {
 		return err
 	}
-	if err := disk.MkdirAll(string(f)); err != nil {
+	if err := files.MkdirAll(string(f)); err != nil {
 		return err
 	}
 	if m != Replace {
@@ -154,11 +153,11 @@ func removeFiles(f Folder, paths []string) error {
 		return nil
 	}
 	for _, path := range paths {
-		if err := disk.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := files.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
-	return disk.SyncDir(string(f))
+	return files.SyncDir(string(f))
 }
 
 // Abandon removes all files of a run that could not continue after its start, so that Lock's Close
@@ -167,7 +166,7 @@ func (f Folder) Abandon() error {
 	if err := f.Open(Replace); err != nil {
 		return err
 	}
-	return disk.Remove(f.Path(ConfigFile))
+	return files.Remove(f.Path(ConfigFile))
 }
 
 // A State is the state of a run folder.
@@ -200,10 +199,10 @@ func StateOf(err error) State {
 // error. An agent that finished in an epoch before the last one of its membership log is
 // unfinished: it has to go back, or is left out.
 func (f Folder) State() (State, error) {
-	entries, err := disk.ReadDir(string(f))
+	entries, err := files.ReadDir(string(f))
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
 		// left by a process that was killed as it wrote, or began
-		return disk.IsTemporary(e.Name()) || e.IsDir() && isEmpty(f, e.Name())
+		return files.IsTemporary(e.Name()) || e.IsDir() && isEmpty(f, e.Name())
 	})
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && len(entries) == 0:
@@ -237,7 +236,7 @@ func (f Folder) State() (State, error) {
 // isEmpty reports whether a folder in f has nothing in it, such as the folder of a run that has
 // not begun.
 func isEmpty(f Folder, name string) bool {
-	entries, err := disk.ReadDir(f.Path(name))
+	entries, err := files.ReadDir(f.Path(name))
 	return err == nil && len(entries) == 0
 }
 

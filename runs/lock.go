@@ -8,13 +8,13 @@ import (
 	"slices"
 
 	"dsbo"
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 )
 
 // Lock makes the folder if there is none, and keeps other processes from a run in it until the
 // result is closed or the process ends. It precedes all reading of the folder, so that its content
 // cannot change meanwhile. If another process has the folder, nothing changes and the error matches
-// [disk.ErrLocked].
+// [files.ErrLocked].
 //
 // A folder that Lock has made, and those above it, are removed when the result is closed and
 // nothing is in them.
@@ -36,7 +36,7 @@ func (f Folder) Lock() (io.Closer, error) {
 func tryLock(f Folder) (*folderLock, error) {
 	l := new(folderLock)
 	for dir := string(f); ; dir = filepath.Dir(dir) {
-		if _, err := disk.Stat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+		if _, err := files.Stat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
 			break
 		}
 		l.madeFolders = append(l.madeFolders, dir)
@@ -44,11 +44,11 @@ func tryLock(f Folder) (*folderLock, error) {
 	if err := checkWritable(f); err != nil {
 		return nil, err
 	}
-	if err := disk.MkdirAll(string(f)); err != nil {
+	if err := files.MkdirAll(string(f)); err != nil {
 		return nil, err
 	}
 	var err error
-	l.Closer, err = disk.Lock(string(f))
+	l.Closer, err = files.Lock(string(f))
 	return l, err
 }
 
@@ -56,8 +56,8 @@ func tryLock(f Folder) (*folderLock, error) {
 // be made.
 func checkWritable(f Folder) error {
 	dir := string(f)
-	info, err := disk.Stat(dir)
-	for ; errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir); info, err = disk.Stat(dir) {
+	info, err := files.Stat(dir)
+	for ; errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir); info, err = files.Stat(dir) {
 		dir = filepath.Dir(dir)
 	}
 	switch {
@@ -66,7 +66,7 @@ func checkWritable(f Folder) error {
 	case !info.IsDir():
 		return dsbo.ConfigErrorf("run folder must be a folder; %s is a file", dir)
 	}
-	if err := disk.Probe(dir); err != nil {
+	if err := files.Probe(dir); err != nil {
 		return dsbo.ConfigErrorf("run folder %s cannot be written to: %w", f, err)
 	}
 	return nil
@@ -81,7 +81,7 @@ type folderLock struct {
 // Close removes what is empty before others may have it.
 func (l *folderLock) Close() error {
 	for _, dir := range l.madeFolders {
-		if disk.Remove(dir) != nil { // it is in use
+		if files.Remove(dir) != nil { // it is in use
 			break
 		}
 	}
@@ -94,14 +94,14 @@ var formerFiles = []string{"masks.bin", "vote.json"}
 // RemoveStale removes files that processes were writing when they were killed, and files of earlier
 // versions. The folder must be a run's, and locked.
 func (f Folder) RemoveStale() error {
-	entries, err := disk.ReadDir(string(f))
+	entries, err := files.ReadDir(string(f))
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if (disk.IsTemporary(e.Name()) || slices.Contains(formerFiles, e.Name())) && !e.IsDir() {
+		if (files.IsTemporary(e.Name()) || slices.Contains(formerFiles, e.Name())) && !e.IsDir() {
 			// it was of a run refused here
-			if err := disk.Remove(f.Path(e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			if err := files.Remove(f.Path(e.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
 		}

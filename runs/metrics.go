@@ -10,7 +10,7 @@ import (
 	"os"
 
 	"dsbo"
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 	"dsbo/internal/wording"
 )
 
@@ -21,7 +21,7 @@ type Metrics struct {
 	folder   Folder
 	path     string
 	lock     io.Closer // keeps other processes from it
-	file     disk.File
+	file     files.File
 	size     int64
 	sum      hash.Hash
 	complete bool   // whether the file has the run's records so far
@@ -32,15 +32,15 @@ type Metrics struct {
 func (f Folder) OpenMetrics() (*Metrics, error) {
 	m := &Metrics{folder: f, path: f.Path(MetricsFile), sum: sha256.New()}
 	var err error
-	if m.file, err = disk.OpenFile(m.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666); err != nil {
+	if m.file, err = files.OpenFile(m.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666); err != nil {
 		return nil, err
 	}
-	if m.lock, err = disk.Lock(m.path); err != nil {
+	if m.lock, err = files.Lock(m.path); err != nil {
 		return nil, errors.Join(err, m.file.Close())
 	}
 	// Before a checkpoint knows of records: after a crash it may be there without a file that was
 	// made before it.
-	if err := disk.SyncDir(string(f)); err != nil {
+	if err := files.SyncDir(string(f)); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
 	return m, nil
@@ -53,7 +53,7 @@ func (m *Metrics) Continue(size int64, sum []byte) ([]Record, error) {
 	if m == nil || size == 0 {
 		return nil, nil
 	}
-	data, err := disk.ReadFile(m.path)
+	data, err := files.ReadFile(m.path)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (m *Metrics) KeepRest() error {
 	if err := setSum(m.folder, MetricsFile, nil); err != nil {
 		return err
 	}
-	data, err := disk.ReadFile(m.path)
+	data, err := files.ReadFile(m.path)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 	"dsbo/internal/testkit"
 	"dsbo/runs"
 )
@@ -13,10 +13,10 @@ import (
 // there, also as a run is removed.
 func TestRecordsBeforeCheckpoint(t *testing.T) {
 	const dir = "/records before a checkpoint"
-	files := testkit.NewMemory()
-	testkit.OK(files.MkdirAll(dir))
-	testkit.OK(files.SyncDir("/"))
-	defer disk.Mount(dir, files)()
+	disk := testkit.NewMemory()
+	testkit.OK(disk.MkdirAll(dir))
+	testkit.OK(disk.SyncDir("/"))
+	defer files.Mount(dir, disk)()
 	f := runs.Folder(dir)
 	m := testkit.Get(f.OpenMetrics())
 	testkit.OK(m.Write(runs.Record{Iteration: 1}))
@@ -24,7 +24,7 @@ func TestRecordsBeforeCheckpoint(t *testing.T) {
 	testkit.OK(m.Close())
 	states := 0
 	check := func(string) {
-		for left := range files.States() {
+		for left := range disk.States() {
 			states++
 			// at first there are to be records for one that is to come
 			if _, err := left.Stat(f.CheckpointPath(nil, 1)); err != nil && states > 1 {
@@ -38,9 +38,9 @@ func TestRecordsBeforeCheckpoint(t *testing.T) {
 		}
 	}
 	check("sync")
-	testkit.OK(disk.WriteBytes(f.CheckpointPath(nil, 1), []byte("a checkpoint")))
+	testkit.OK(files.WriteBytes(f.CheckpointPath(nil, 1), []byte("a checkpoint")))
 	testkit.OK(f.WriteConfig(runs.Config{Format: runs.Format}))
-	files.Changed = check
+	disk.Changed = check
 	testkit.OK(f.Open(runs.Replace))
 	if states < 10 {
 		t.Errorf("%d states alone", states)

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 )
 
 // Results is the folder below the working directory for runs that no flag gives a folder.
@@ -37,7 +37,7 @@ func InResults(name string) (Folder, error) {
 // module; "" if there is none, or the path is in no module.
 func goPackageAround(path string) (inside string, err error) {
 	for dir := path; ; dir = filepath.Dir(dir) {
-		entries, err := disk.ReadDir(dir)
+		entries, err := files.ReadDir(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
 			return "", err
 		}

@@ -14,7 +14,7 @@ import (
 	"sync"
 
 	"dsbo"
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 )
 
 // SumsFile lists the SHA-256 of the folder's files, as sha256sum -c reads it. Checkpoints, which
@@ -57,7 +57,7 @@ func lockSums(f Folder) (unlock func()) {
 
 // listedSums reads SHA256SUMS; a folder without one lists nothing.
 func listedSums(f Folder) ([]sum, error) {
-	data, err := disk.ReadFile(f.Path(SumsFile))
+	data, err := files.ReadFile(f.Path(SumsFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -111,7 +111,7 @@ func setSum(f Folder, name string, digest *[sha256.Size]byte) error {
 	for _, s := range list {
 		fmt.Fprintf(&text, "%x  %s\n", s.digest, s.name)
 	}
-	return disk.WriteBytes(f.Path(SumsFile), text.Bytes())
+	return files.WriteBytes(f.Path(SumsFile), text.Bytes())
 }
 
 // WriteFile makes data the content of a file of the folder, at once, and lists its digest.
@@ -119,7 +119,7 @@ func (f Folder) WriteFile(name string, data []byte) error {
 	if err := setSum(f, name, nil); err != nil {
 		return err
 	}
-	if err := disk.WriteBytes(f.Path(name), data); err != nil {
+	if err := files.WriteBytes(f.Path(name), data); err != nil {
 		return err
 	}
 	digest := sha256.Sum256(data)
@@ -134,7 +134,7 @@ func (f Folder) ReadFile(name string) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		data, err := disk.ReadFile(f.Path(name))
+		data, err := files.ReadFile(f.Path(name))
 		if err != nil {
 			return nil, err
 		}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"dsbo"
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 	"dsbo/internal/testkit"
 )
 
@@ -62,7 +62,7 @@ func TestSumsSurviveCrashes(t *testing.T) {
 	for above := dir; above != filepath.Dir(above); above = filepath.Dir(above) {
 		testkit.OK(m.SyncDir(filepath.Dir(above)))
 	}
-	unmount := disk.Mount(dir, m)
+	unmount := files.Mount(dir, m)
 	t.Cleanup(unmount)
 	f, states := Folder(dir), map[string]*testkit.Memory{}
 	m.Changed = func(string) {
@@ -82,7 +82,7 @@ func TestSumsSurviveCrashes(t *testing.T) {
 		t.Errorf("%d states alone", len(states))
 	}
 	for _, s := range states {
-		back := disk.Mount(dir, s)
+		back := files.Mount(dir, s)
 		if err := f.Verify(); err != nil {
 			t.Error(err)
 		}

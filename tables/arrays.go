@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	"dsbo/internal/files"
-	"dsbo/tables/input"
 )
 
 // mostColumns is the most columns of a table, whose values are not zero for the most part.
@@ -29,7 +28,7 @@ var (
 func (f arrayFormat) Match(start []byte) bool { return f.match(start) }
 
 // Read reads the array in stretches of about 64 Ki numbers. It takes the memory of the table.
-func (f arrayFormat) Read(in *input.File, o Options) (*Table, error) {
+func (f arrayFormat) Read(in *Input, o Options) (*Table, error) {
 	r, err := in.Reader()
 	if err != nil {
 		return nil, err
@@ -64,7 +63,7 @@ func (f arrayFormat) Read(in *input.File, o Options) (*Table, error) {
 }
 
 // newMakers begins the columns of an array that are to be read; the others are nil.
-func newMakers(in *input.File, cols int, o Options, bad badRows) ([]*maker, error) {
+func newMakers(in *Input, cols int, o Options, bad badRows) ([]*maker, error) {
 	names := make([]string, cols)
 	for j := range names {
 		names[j] = strconv.Itoa(j + 1)

@@ -1,7 +1,5 @@
 package tables
 
-import "dsbo/tables/input"
-
 // extend appends values to blocks of BlockRows. The first block grows as needed, the others have
 // their length at once: a short table takes little memory, and a long one leaves little garbage.
 func extend[T any](blocks [][]T, values []T) [][]T {
@@ -73,7 +71,7 @@ func New(name string, columns ...*Column) (*Table, error) {
 			reason = "another column has this name"
 		}
 		if reason != "" {
-			return nil, &input.Error{File: name, Column: c.Name, Reason: reason}
+			return nil, &Error{File: name, Column: c.Name, Reason: reason}
 		}
 		t.Columns, t.rows = append(t.Columns, c), rows
 	}

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"unicode/utf8"
-
-	"dsbo/tables/input"
 )
 
 // csvFormat is text with a separator between values: RFC 4180, and what else people call CSV
@@ -23,7 +21,7 @@ func (csvFormat) Match(start []byte) bool { return true }
 //
 // Kinds of columns are guessed by the first records, and the table is read with them. Where a guess
 // turns out to be wrong, it is read once more. Blank lines are no rows.
-func (csvFormat) Read(in *input.File, o Options) (*Table, error) {
+func (csvFormat) Read(in *Input, o Options) (*Table, error) {
 	layout, err := newLayout(in, o)
 	if err != nil {
 		return nil, err
@@ -46,7 +44,7 @@ func (csvFormat) Read(in *input.File, o Options) (*Table, error) {
 
 // A layout is what is known of a text file before its values are read.
 type layout struct {
-	in      *input.File    // whose start was read
+	in      *Input         // whose start was read
 	dialect                // found
 	skip    int            // bytes before the first record with values
 	lines   int            // lines in them
@@ -69,7 +67,7 @@ type layoutColumn struct {
 
 // newLayout finds a file's separator, decimal sign, header and kinds of columns from its beginning
 // and the options.
-func newLayout(in *input.File, o Options) (*layout, error) {
+func newLayout(in *Input, o Options) (*layout, error) {
 	data, err := readStart(in, o.Spare)
 	if err != nil {
 		return nil, err

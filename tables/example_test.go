@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"dsbo/tables"
-	"dsbo/tables/input"
 )
 
 // The separator, the decimal sign, the header and the kinds of the columns are found.
@@ -34,7 +33,7 @@ type tally struct{}
 
 func (tally) Match(start []byte) bool { return strings.HasPrefix(string(start), "TALLY\n") }
 
-func (tally) Read(in *input.File, o tables.Options) (*tables.Table, error) {
+func (tally) Read(in *tables.Input, o tables.Options) (*tables.Table, error) {
 	r, err := in.Reader()
 	if err != nil {
 		return nil, err

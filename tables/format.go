@@ -7,8 +7,13 @@ import (
 	"slices"
 
 	"dsbo"
-	"dsbo/internal/disk"
-	"dsbo/tables/input"
+	"dsbo/internal/files"
+)
+
+// An Input is the content of a table's file, gzip unwrapped, and an Error its fault and place.
+type (
+	Input = files.Input
+	Error = files.Error
 )
 
 // A Format is a kind of table file.
@@ -16,8 +21,8 @@ type Format interface {
 	// Match reports whether a file that begins with these bytes is of this format. They are the
 	// first 64 KiB, gzip unwrapped, or the whole file if it is shorter.
 	Match(start []byte) bool
-	// Read reads a table. What is wrong with the file is an [*input.Error].
-	Read(in *input.File, o Options) (*Table, error)
+	// Read reads a table. What is wrong with the file is an [*Error].
+	Read(in *Input, o Options) (*Table, error)
 }
 
 // startBytes is how much of a file a [Format] sees to know it.
@@ -32,9 +37,9 @@ func Register(f Format) { formats = slices.Insert(formats, 0, f) }
 
 // Open reads a table from a file; see [Read].
 func Open(path string, o Options) (*Table, error) {
-	file, err := disk.OpenRegular(path, os.O_RDONLY, 0)
+	file, err := files.OpenRegular(path, os.O_RDONLY, 0)
 	if errors.Is(err, dsbo.ErrConfig) {
-		return nil, &input.Error{File: path, Reason: "must be a regular file, which can be read twice; of a folder, " +
+		return nil, &Error{File: path, Reason: "must be a regular file, which can be read twice; of a folder, " +
 			"name the files, such as site{agent}.csv"}
 	}
 	if err != nil {
@@ -51,13 +56,13 @@ func Open(path string, o Options) (*Table, error) {
 // Read reads a table from a file of length bytes, in the first format that knows the content; its
 // name is for errors. Rows have the order of the file.
 //
-// Errors are the errors of o, and [*input.Error] for a file that is no table. Time and memory are
+// Errors are the errors of o, and [*Error] for a file that is no table. Time and memory are
 // the format's; whatever a header announces, no more memory is taken than the file can fill.
 func Read(name string, file io.ReaderAt, length int64, o Options) (*Table, error) {
 	if o.Dates != "" && o.Dates != "dmy" && o.Dates != "mdy" {
 		return nil, dsbo.ConfigErrorf("the order of dates must be dmy or mdy; it is %q", o.Dates)
 	}
-	in, err := input.New(name, file, length)
+	in, err := files.NewInput(name, file, length)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +79,7 @@ func Read(name string, file io.ReaderAt, length int64, o Options) (*Table, error
 }
 
 // startOf returns the first bytes of a file, at most startBytes.
-func startOf(in *input.File) ([]byte, error) {
+func startOf(in *Input) ([]byte, error) {
 	r, err := in.Reader()
 	if err != nil {
 		return nil, err

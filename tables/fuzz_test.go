@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"dsbo/tables/input"
+	"dsbo/internal/files"
 )
 
 func FuzzLIBSVM(f *testing.F) {
@@ -13,7 +13,7 @@ func FuzzLIBSVM(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, content string) {
-		in, err := input.New("a.svm", strings.NewReader(content), int64(len(content)))
+		in, err := files.NewInput("a.svm", strings.NewReader(content), int64(len(content)))
 		if err != nil {
 			return
 		}

@@ -8,8 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-
-	"dsbo/tables/input"
 )
 
 // svmFormat is the text of LIBSVM and svmlight: a label, then pairs of an index from 1 on and a
@@ -57,7 +55,7 @@ var digits = regexp.MustCompile(`^[0-9]+$`)
 
 // Read reads a sparse table. It takes the memory of the table: the file is read once before, to
 // count the numbers.
-func (svmFormat) Read(in *input.File, o Options) (*Table, error) {
+func (svmFormat) Read(in *Input, o Options) (*Table, error) {
 	for _, name := range slices.Concat(o.Keep, o.Drop) {
 		if name != svmLabel {
 			return nil, in.Fail(0, "",
@@ -87,7 +85,7 @@ func (svmFormat) Read(in *input.File, o Options) (*Table, error) {
 }
 
 // svmCount returns how many lines and pairs a file has at the most.
-func svmCount(in *input.File) (lines, pairs int, err error) {
+func svmCount(in *Input) (lines, pairs int, err error) {
 	r, err := in.Reader()
 	if err != nil {
 		return 0, 0, err
@@ -107,7 +105,7 @@ func svmCount(in *input.File) (lines, pairs int, err error) {
 
 // An svmReader reads lines.
 type svmReader struct {
-	in     *input.File
+	in     *Input
 	labels *maker
 	lines  lines
 	bad    badRows

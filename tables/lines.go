@@ -3,8 +3,6 @@ package tables
 import (
 	"fmt"
 	"slices"
-
-	"dsbo/tables/input"
 )
 
 // lines say on which line of a file its rows begin: a row that is not here follows on the line
@@ -56,8 +54,8 @@ func (b badRows) add(row int, column, reason string) {
 
 // Fail returns an error about a row, from 0, and a column, with the row's line where the file
 // has lines.
-func (t *Table) Fail(row int, column, format string, args ...any) *input.Error {
-	e := &input.Error{File: t.Name, Line: t.lines.lineOf(row), Column: column, Reason: fmt.Sprintf(format, args...)}
+func (t *Table) Fail(row int, column, format string, args ...any) *Error {
+	e := &Error{File: t.Name, Line: t.lines.lineOf(row), Column: column, Reason: fmt.Sprintf(format, args...)}
 	if e.Line == 0 {
 		e.Row = row + 1
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"dsbo/tables/input"
+	"dsbo/internal/files"
 )
 
 // parquetFormat is Apache Parquet, as parquet-go reads it: flat columns of numbers, texts, truth
@@ -21,7 +21,7 @@ func (parquetFormat) Match(start []byte) bool {
 
 // Read reads one column after the other. It takes the memory of the table, the memory of a page,
 // and of the whole file if it is compressed as such.
-func (parquetFormat) Read(in *input.File, o Options) (t *Table, err error) {
+func (parquetFormat) Read(in *Input, o Options) (t *Table, err error) {
 	defer func() {
 		if p := recover(); p != nil { // the library's way with some damaged files
 			t, err = nil, in.Fail(0, "", "damaged Parquet data (%v)", p)
@@ -49,7 +49,7 @@ func (parquetFormat) Read(in *input.File, o Options) (t *Table, err error) {
 	if p.NumRows() == 0 {
 		return nil, in.Fail(0, "", "there are no rows")
 	}
-	room := input.Limit(length)
+	room := files.Limit(length)
 	if rows := p.NumRows(); rows < 0 || rows > room/4/int64(len(names)) {
 		return nil, in.Fail(0, "", "a file of %d bytes may not have %d rows of %d columns", length, rows, len(names))
 	}

@@ -3,8 +3,6 @@ package tables
 import (
 	"bytes"
 	"io"
-
-	"dsbo/tables/input"
 )
 
 // A part of a text file is a megabyte or so. The longest record may end in an unclosed quote.
@@ -15,7 +13,7 @@ const (
 
 // A cutter cuts a text file into parts of whole records.
 type cutter struct {
-	in    *input.File
+	in    *Input
 	r     io.Reader
 	rest  []byte // what was read behind the last whole record
 	line  int    // of the next part
@@ -25,7 +23,7 @@ type cutter struct {
 
 // newCutter begins behind some bytes, which are n lines. whole returns the length of the records
 // that end in data.
-func newCutter(in *input.File, skip, lines int, whole func(data []byte) int) (*cutter, error) {
+func newCutter(in *Input, skip, lines int, whole func(data []byte) int) (*cutter, error) {
 	r, err := in.Reader()
 	if err != nil {
 		return nil, err
@@ -76,7 +74,7 @@ func (c *cutter) next(data []byte) (_ []byte, line int, err error) {
 
 // readStart returns the first part of a file, which has at least one record, or where records may
 // be spared a line.
-func readStart(in *input.File, spare bool) ([]byte, error) {
+func readStart(in *Input, spare bool) ([]byte, error) {
 	whole := wholeRecords
 	if spare {
 		whole = wholeLines

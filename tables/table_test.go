@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/internal/files"
 	"dsbo/internal/testkit"
-	"dsbo/tables/input"
 )
 
 // read reads a file of some content.
@@ -95,7 +95,7 @@ func fuzzFile(t *testing.T, name, content string, o Options) {
 		checkTable(t, table)
 		return
 	}
-	var file *input.Error
+	var file *files.Error
 	if !errors.As(err, &file) || !errors.Is(err, dsbo.ErrConfig) || file.File != name ||
 		strings.ContainsRune(err.Error(), '\n') {
 		t.Fatalf("error %q", err)

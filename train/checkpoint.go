@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"dsbo"
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 	"dsbo/internal/linalg"
 	"dsbo/internal/wording"
 	"dsbo/runs"
@@ -208,7 +208,7 @@ func (c *checkpoint) parseValues(data []byte) error {
 
 // readCheckpoint reads a checkpoint. Its errors name the file.
 func readCheckpoint(path string) (*checkpoint, error) {
-	data, err := disk.ReadFile(path)
+	data, err := files.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 	"dsbo/network/membership"
 	"dsbo/runs"
 )
@@ -86,7 +86,7 @@ func (c Config) Receive(agent int, e membership.Epoch, handover []byte) (Point, 
 		}
 	}
 	path := runs.Folder(c.Dir).CheckpointPath([]int{agent}, found.Iteration)
-	return found.point(), disk.Write(path, found.writeTo)
+	return found.point(), files.Write(path, found.writeTo)
 }
 
 // dropExamples returns an identity without the digests of the agents' examples.

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 	"dsbo/internal/linalg"
 	"dsbo/internal/wording"
 	"dsbo/runs"
@@ -91,7 +91,7 @@ func Shrink(f runs.Folder) error {
 	kept, err := f.RemoveAllButNewestCheckpoints()
 	for _, path := range kept {
 		if c, e := readCheckpoint(path); e == nil && c.remove(pairArrays) { // a damaged one stays as it is
-			err = cmp.Or(err, disk.Write(path, c.writeTo))
+			err = cmp.Or(err, files.Write(path, c.writeTo))
 		}
 	}
 	return err

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"dsbo"
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 	"dsbo/network"
 	"dsbo/runs"
 )
@@ -21,7 +21,7 @@ func (r *runner) writeCheckpoint(ctx context.Context) error {
 		return err
 	}
 	folder, agents := runs.Folder(r.Dir), r.layout.local
-	write := func() error { return disk.Write(folder.CheckpointPath(agents, r.done), c.writeTo) }
+	write := func() error { return files.Write(folder.CheckpointPath(agents, r.done), c.writeTo) }
 	if s, ok := r.exchange.(network.Saver); ok {
 		err = s.Save(ctx, write)
 	} else {

@@ -13,11 +13,11 @@ import (
 
 	"dsbo/ad"
 	"dsbo/data"
+	_ "dsbo/experiment/compare"
 	"dsbo/internal/num"
 	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/runs/report"
-	_ "dsbo/runs/report/figures"
 )
 
 // A growing is a model in several sizes, whose second derivatives are measured.

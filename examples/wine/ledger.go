@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"dsbo/tables"
-	"dsbo/tables/input"
 )
 
 // ledger is the table format of one of the cellars: a line that says so, then for each wine a line
@@ -19,7 +18,7 @@ const ledgerHead = "# a ledger of wines"
 
 func (ledger) Match(start []byte) bool { return bytes.HasPrefix(start, []byte(ledgerHead+"\n")) }
 
-func (ledger) Read(in *input.File, _ tables.Options) (*tables.Table, error) {
+func (ledger) Read(in *tables.Input, _ tables.Options) (*tables.Table, error) {
 	r, err := in.Reader()
 	if err != nil {
 		return nil, err
@@ -40,7 +39,7 @@ func (ledger) Read(in *input.File, _ tables.Options) (*tables.Table, error) {
 				reason := fmt.Sprintf(
 					"a wine must have the same measurements as the first one, each with its number; it has %q",
 					lines.Text())
-				return nil, &input.Error{File: in.Name(), Line: number, Column: name, Reason: reason}
+				return nil, &tables.Error{File: in.Name(), Line: number, Column: name, Reason: reason}
 			}
 			values[j] = append(values[j], v)
 		}

@@ -17,7 +17,6 @@ import (
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
 	"dsbo/runs"
-	_ "dsbo/runs/report/figures"
 	"dsbo/train"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 	"dsbo/internal/testkit"
 )
 
@@ -53,7 +53,7 @@ func TestLockedFolder(t *testing.T) {
 	folder := newTrial(out, s, s.Tasks[0], s.Methods[0], nil, 1).Folder
 	lock := testkit.Get(folder.Lock())
 	defer lock.Close()
-	if _, err := Run(t.Context(), s, Options{Out: out, Tasks: all()}); !errors.Is(err, disk.ErrLocked) {
+	if _, err := Run(t.Context(), s, Options{Out: out, Tasks: all()}); !errors.Is(err, files.ErrLocked) {
 		t.Errorf("error %v, want that the folder of a run is in use", err)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"text/template"
 
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 	"dsbo/internal/wording"
 	"dsbo/runs"
 	"dsbo/runs/report"
@@ -22,10 +22,10 @@ const (
 // Write writes to dir the table of all runs, the figures, and the page of some parts. It
 // returns the path of the page, which comes last.
 func (r *Result) Write(dir string, parts []report.Part) (path string, err error) {
-	if err := disk.MkdirAll(dir); err != nil {
+	if err := files.MkdirAll(dir); err != nil {
 		return "", err
 	}
-	if err := disk.Write(filepath.Join(dir, csvFile), r.writeCSV); err != nil {
+	if err := files.Write(filepath.Join(dir, csvFile), r.writeCSV); err != nil {
 		return "", err
 	}
 	return report.WriteParts(dir, pageFile, prose("title", r), prose("introduction", r), parts)

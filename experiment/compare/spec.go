@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/internal/disk"
 	"dsbo/internal/files"
 )
 
@@ -110,7 +109,7 @@ func textOr(data []byte, text *string, object any) error {
 
 // Read reads the spec in a file, whose name errors begin with.
 func Read(path string) (*Spec, error) {
-	data, err := disk.ReadFile(path)
+	data, err := files.ReadFile(path)
 	if err != nil {
 		return nil, dsbo.ConfigErrorf("%w", err)
 	}

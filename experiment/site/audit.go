@@ -12,7 +12,7 @@ import (
 	"os"
 	"sync"
 
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 	"dsbo/internal/wording"
 )
 
@@ -142,7 +142,7 @@ func (c Chain) Has(head string) bool { return c.heads[head] }
 // VerifyAudit checks the chain of an audit's file. Its error names the first line that is not as
 // its agent has written it.
 func VerifyAudit(path string) (c Chain, err error) {
-	data, err := disk.ReadFile(path)
+	data, err := files.ReadFile(path)
 	if err != nil {
 		return c, err
 	}

@@ -1,6 +1,3 @@
-// Package site is what a site decides by itself in a run of several owners, and what it can prove
-// of it: a [Policy], by which runs are refused that need more than the site gives, and a [Report]
-// of what has left.
 package site
 
 import (
@@ -16,7 +13,6 @@ import (
 	"sync"
 
 	"dsbo"
-	"dsbo/internal/disk"
 	"dsbo/internal/files"
 )
 
@@ -195,7 +191,7 @@ type Need func(more func(r *Request)) error
 
 // Load adds the policy of a file, if it is there. Errors name the file and match dsbo.ErrConfig.
 func (g *Guard) Load(path string) error {
-	data, err := disk.ReadFile(path)
+	data, err := files.ReadFile(path)
 	if _, e := os.Lstat(path); errors.Is(e, fs.ErrNotExist) { // a link to nowhere is there
 		return nil
 	}

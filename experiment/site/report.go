@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"dsbo/experiment/plan"
 	"dsbo/internal/wording"
 	"dsbo/network"
 )
@@ -55,9 +54,9 @@ func (t *Tally) Make(r Report, g *Guard) Report {
 	r.Starts, r.Killed, r.Sessions = t.of.Starts, t.of.Killed, t.of.Sessions
 	for _, row := range t.of.Rows {
 		s := Sent{Phase: row.Phase, Name: row.nameIn(t.of.Listed), Times: row.Times, To: row.To,
-			SeenBy: plan.Observers[row.Way], Text: row.Text}
+			SeenBy: Observers[row.Way], Text: row.Text}
 		if row.Numbers > 0 {
-			s.Numbers = plan.Quantity{Way: row.Way, Length: float64(row.Numbers), Wire: row.Wire}.LengthText()
+			s.Numbers = Quantity{Way: row.Way, Length: float64(row.Numbers), Wire: row.Wire}.LengthText()
 		}
 		if row.Way == network.BySum && !r.Masked {
 			s.SeenBy = "its neighbours in the tree"
@@ -68,7 +67,7 @@ func (t *Tally) Make(r Report, g *Guard) Report {
 		r.Rows = append(r.Rows, s)
 	}
 	slices.SortStableFunc(r.Rows, func(a, b Sent) int {
-		return slices.Index(plan.Phases, a.Phase) - slices.Index(plan.Phases, b.Phase)
+		return slices.Index(Phases, a.Phase) - slices.Index(Phases, b.Phase)
 	})
 	return r
 }
@@ -80,14 +79,14 @@ const Unlisted = "not listed"
 
 // nameIn returns what a row is by the list of the run: of quantities that are alike all names, and
 // of other phases where this one has none.
-func (r *row) nameIn(listed []plan.Quantity) string {
+func (r *row) nameIn(listed []Quantity) string {
 	switch {
 	case r.Way == network.ByState:
 		return "checkpoint, to sites that enter"
 	case r.Numbers == 0:
 		return "counts of rows and of what was computed, times, progress"
 	}
-	for _, phases := range [][]string{{r.Phase}, plan.Phases} {
+	for _, phases := range [][]string{{r.Phase}, Phases} {
 		var names []string
 		for _, q := range listed {
 			alike := r.Way == network.ByText || int(q.Length) == r.Numbers && q.Wire == r.Wire
@@ -101,9 +100,9 @@ func (r *row) nameIn(listed []plan.Quantity) string {
 	}
 	if listed == nil { // the run ended while it loaded
 		if r.Way == network.ByText {
-			return plan.TextsName
+			return TextsName
 		}
-		return plan.SumsName
+		return SumsName
 	}
 	return Unlisted
 }

@@ -8,8 +8,7 @@ import (
 	"sync"
 
 	"dsbo"
-	"dsbo/experiment/plan"
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 	"dsbo/network"
 )
 
@@ -25,12 +24,12 @@ type Tally struct {
 
 // counts are what a tally keeps in the run folder.
 type counts struct {
-	Starts   int             `json:"starts"`   // processes
-	Killed   int             `json:"killed"`   // of which what they sent after their last save is not counted
-	Running  bool            `json:"running"`  // whether one is there, or was killed
-	Sessions []session       `json:"sessions"` // in which the agent took part
-	Rows     []row           `json:"rows"`
-	Listed   []plan.Quantity `json:"listed"` // what -explain-privacy lists
+	Starts   int        `json:"starts"`   // processes
+	Killed   int        `json:"killed"`   // of which what they sent after their last save is not counted
+	Running  bool       `json:"running"`  // whether one is there, or was killed
+	Sessions []session  `json:"sessions"` // in which the agent took part
+	Rows     []row      `json:"rows"`
+	Listed   []Quantity `json:"listed"` // what -explain-privacy lists
 }
 
 // A session is one in which an agent took part.
@@ -63,8 +62,8 @@ type count struct {
 
 // OpenTally returns the counts of an agent, whose former processes have kept theirs at path.
 func OpenTally(path string) (*Tally, error) {
-	t := &Tally{path: path, phase: plan.Loading}
-	data, err := disk.ReadFile(path)
+	t := &Tally{path: path, phase: Loading}
+	data, err := files.ReadFile(path)
 	if err == nil {
 		err = json.Unmarshal(data, &t.of)
 	} else if errors.Is(err, fs.ErrNotExist) {
@@ -79,7 +78,7 @@ func OpenTally(path string) (*Tally, error) {
 	return t, nil
 }
 
-// Begin begins a phase of the run, as package plan names it.
+// Begin begins a phase of the run, as a [Plan] names it.
 func (t *Tally) Begin(phase string) {
 	if t != nil {
 		t.mu.Lock()
@@ -89,7 +88,7 @@ func (t *Tally) Begin(phase string) {
 }
 
 // List names what the run sends.
-func (t *Tally) List(all []plan.Quantity) {
+func (t *Tally) List(all []Quantity) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.of.Listed = all
@@ -117,8 +116,8 @@ func (t *Tally) Label(what ...network.Carried) {
 	t.open = key{Phase: t.phase, Way: network.ByRow}
 	for i, w := range what {
 		k := key{Phase: t.phase, Way: w.Way, Numbers: w.Numbers, Wire: w.Wire, Text: w.Text}
-		if w.Group && t.phase == plan.Iterations {
-			k.Phase = plan.Evaluation
+		if w.Group && t.phase == Iterations {
+			k.Phase = Evaluation
 		}
 		t.row(k).Times++
 		if i == 0 {
@@ -159,5 +158,5 @@ func (t *Tally) SaveCounts() error {
 	if err != nil {
 		return err
 	}
-	return disk.WriteBytes(t.path, data)
+	return files.WriteBytes(t.path, data)
 }

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"dsbo/experiment/plan"
 	"dsbo/internal/testkit"
 	"dsbo/network"
 )
@@ -29,18 +28,18 @@ func TestTallyOfProcesses(t *testing.T) {
 	testkit.OK(third.Join(3, []int{0, 1}))
 	r := third.Make(Report{}, new(Guard))
 	if want := (count{2, 100}); !third.HasSent() || r.All != want || r.Starts != 3 || r.Killed != 1 ||
-		len(r.Sessions) != 3 || r.Rows[0].Name != plan.TextsName || r.Rows[1].Name != plan.SumsName {
+		len(r.Sessions) != 3 || r.Rows[0].Name != TextsName || r.Rows[1].Name != SumsName {
 		t.Errorf("%+v", r)
 	}
 	if masked := third.Make(Report{Masked: true}, new(Guard)); r.Rows[1].SeenBy != "its neighbours in the tree" ||
-		masked.Rows[1].SeenBy != plan.Observers[network.BySum] {
+		masked.Rows[1].SeenBy != Observers[network.BySum] {
 		t.Errorf("%q see a sum, masked %q", r.Rows[1].SeenBy, masked.Rows[1].SeenBy)
 	}
-	third.Begin(plan.Evaluation)
+	third.Begin(Evaluation)
 	third.Label(network.Carried{Way: network.BySum, Numbers: 3})
-	third.Begin(plan.Iterations)
+	third.Begin(Iterations)
 	third.Label(network.Carried{Way: network.BySum, Numbers: 4})
-	if r := third.Make(Report{}, new(Guard)); r.Rows[2].Phase != plan.Iterations || r.Rows[3].Phase != plan.Evaluation {
+	if r := third.Make(Report{}, new(Guard)); r.Rows[2].Phase != Iterations || r.Rows[3].Phase != Evaluation {
 		t.Errorf("%+v are not in the order of a run", r.Rows)
 	}
 }
@@ -49,7 +48,7 @@ func TestTallyOfProcesses(t *testing.T) {
 // without a quantity, and once a phase begins, to the row of progress.
 func TestLabel(t *testing.T) {
 	tally := testkit.Get(OpenTally(filepath.Join(t.TempDir(), "sent.json")))
-	tally.Begin(plan.Iterations)
+	tally.Begin(Iterations)
 	sum, group := network.Carried{Way: network.BySum, Numbers: 2}, network.Carried{Way: network.BySum, Numbers: 3,
 		Group: true}
 	tally.Label(sum, group)
@@ -58,13 +57,13 @@ func TestLabel(t *testing.T) {
 	tally.Count(1, 8)
 	tally.Label(group)
 	tally.Count(2, 24)
-	tally.Begin(plan.Iterations)
+	tally.Begin(Iterations)
 	tally.Count(2, 4)
 	of := func(phase string, w network.Carried) key { return key{Phase: phase, Way: w.Way, Numbers: w.Numbers} }
 	for k, want := range map[key]row{
-		of(plan.Iterations, sum):                     {Times: 1, To: map[int]count{1: {1, 16}}},
-		of(plan.Evaluation, group):                   {Times: 2, To: map[int]count{2: {1, 24}}},
-		{Phase: plan.Iterations, Way: network.ByRow}: {To: map[int]count{1: {1, 8}, 2: {1, 4}}},
+		of(Iterations, sum):                     {Times: 1, To: map[int]count{1: {1, 16}}},
+		of(Evaluation, group):                   {Times: 2, To: map[int]count{2: {1, 24}}},
+		{Phase: Iterations, Way: network.ByRow}: {To: map[int]count{1: {1, 8}, 2: {1, 4}}},
 	} {
 		if got := tally.row(k); got.Times != want.Times || !maps.Equal(got.To, want.To) {
 			t.Errorf("%+v: %d times, %v; want %d times, %v", k, got.Times, got.To, want.Times, want.To)
@@ -78,27 +77,27 @@ func TestLabel(t *testing.T) {
 // TestNameIn: what was sent has the names of the quantities of its phase that are alike, else of
 // other phases; of texts the length is not theirs. What is in no list is said to be in none.
 func TestNameIn(t *testing.T) {
-	listed := []plan.Quantity{{Phase: plan.Loading, Name: "a", Length: 3}, {Phase: plan.Loading, Name: "b", Length: 3},
-		{Phase: plan.Loading, Name: "a", Length: 3}, {Phase: plan.Evaluation, Name: "c", Length: 4},
-		{Phase: plan.Evaluation, Name: "d", Length: 4, Wire: network.Float32},
-		{Phase: plan.Evaluation, Name: "elsewhere", Length: 3},
-		{Phase: plan.Loading, Name: "text", Way: network.ByText, Length: 9}}
+	listed := []Quantity{{Phase: Loading, Name: "a", Length: 3}, {Phase: Loading, Name: "b", Length: 3},
+		{Phase: Loading, Name: "a", Length: 3}, {Phase: Evaluation, Name: "c", Length: 4},
+		{Phase: Evaluation, Name: "d", Length: 4, Wire: network.Float32},
+		{Phase: Evaluation, Name: "elsewhere", Length: 3},
+		{Phase: Loading, Name: "text", Way: network.ByText, Length: 9}}
 	for _, c := range []struct {
 		of   key
 		none bool // nothing is listed
 		want string
 	}{
-		{key{Phase: plan.Loading, Numbers: 3}, false, "a; b"},
-		{key{Phase: plan.Evaluation, Numbers: 4}, false, "c"},
-		{key{Phase: plan.Evaluation, Numbers: 4, Wire: network.Float32}, false, "d"},
-		{key{Phase: plan.Models, Numbers: 3}, false, "a; b; elsewhere"}, // of other phases
-		{key{Phase: plan.Models, Numbers: 5}, false, Unlisted},
-		{key{Phase: plan.Loading, Numbers: 7, Way: network.ByText}, false, "text"},
-		{key{Phase: plan.Loading, Numbers: 3, Way: network.ByRow}, false, Unlisted},
-		{key{Phase: plan.Loading}, false, "counts of rows and of what was computed, times, progress"},
-		{key{Phase: plan.Loading, Numbers: 3, Way: network.ByState}, false, "checkpoint, to sites that enter"},
-		{key{Phase: plan.Loading, Numbers: 3}, true, plan.SumsName},
-		{key{Phase: plan.Loading, Numbers: 3, Way: network.ByText}, true, plan.TextsName},
+		{key{Phase: Loading, Numbers: 3}, false, "a; b"},
+		{key{Phase: Evaluation, Numbers: 4}, false, "c"},
+		{key{Phase: Evaluation, Numbers: 4, Wire: network.Float32}, false, "d"},
+		{key{Phase: Models, Numbers: 3}, false, "a; b; elsewhere"}, // of other phases
+		{key{Phase: Models, Numbers: 5}, false, Unlisted},
+		{key{Phase: Loading, Numbers: 7, Way: network.ByText}, false, "text"},
+		{key{Phase: Loading, Numbers: 3, Way: network.ByRow}, false, Unlisted},
+		{key{Phase: Loading}, false, "counts of rows and of what was computed, times, progress"},
+		{key{Phase: Loading, Numbers: 3, Way: network.ByState}, false, "checkpoint, to sites that enter"},
+		{key{Phase: Loading, Numbers: 3}, true, SumsName},
+		{key{Phase: Loading, Numbers: 3, Way: network.ByText}, true, TextsName},
 	} {
 		list := listed
 		if c.none {

@@ -6,7 +6,7 @@ import (
 
 	"dsbo/data"
 	"dsbo/experiment"
-	"dsbo/experiment/plan"
+	"dsbo/experiment/site"
 	"dsbo/models"
 )
 
@@ -98,9 +98,9 @@ func (t *mnist) noteDetections(f experiment.FinishedRun) error {
 }
 
 // ending is the task's Ending.
-func (t *mnist) ending() (e plan.Ending) {
+func (t *mnist) ending() (e site.Ending) {
 	if n := t.detectionNumbers(); n > 0 {
-		e.Sums = []plan.Quantity{plan.Sum("counts of labels", n, plan.Once)}
+		e.Sums = []site.Quantity{site.Sum("counts of labels", n, site.Once)}
 		if m, err := models.ByName(t.model, t.sizeWithValidation()); err == nil {
 			e.X, e.Model = m.Dims()
 			e.Solves = 1

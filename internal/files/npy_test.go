@@ -1,4 +1,4 @@
-package files
+package files_test
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 
 	"gorgonia.org/tensor"
 
+	"dsbo/internal/files"
 	"dsbo/internal/testkit"
 )
 
@@ -30,7 +31,7 @@ func TestWriteNPY(t *testing.T) {
 		}
 		numbers[0] = math.Copysign(0, -1)
 		var got, want bytes.Buffer
-		testkit.OK(WriteNPY(&got, numbers, shape...))
+		testkit.OK(files.WriteNPY(&got, numbers, shape...))
 		testkit.OK(tensor.New(tensor.WithShape(shape...), tensor.WithBacking(slices.Clone(numbers))).WriteNpy(&want))
 		if !bytes.Equal(got.Bytes(), want.Bytes()) {
 			n := min(200, want.Len(), got.Len())
@@ -39,7 +40,7 @@ func TestWriteNPY(t *testing.T) {
 		if len(shape) > 2 {
 			continue
 		}
-		a, read, err := ReadNPY(got.Bytes())
+		a, read, err := files.ReadNPY(got.Bytes())
 		if err != nil || !slices.Equal(read, shape) || !slices.Equal(a, numbers) {
 			t.Errorf("shape %v: read back as %v in %v, %v", shape, a, read, err)
 		}
@@ -87,7 +88,7 @@ func TestReadNPY(t *testing.T) {
 		{"int64", npyFile(dict("<i8", "False", "(2,)"), le, []int64{-(1<<53 - 1), 7}), []int{2},
 			[]float64{-(1<<53 - 1), 7}},
 	} {
-		got, shape, err := ReadNPY(c.file)
+		got, shape, err := files.ReadNPY(c.file)
 		if err != nil || !slices.Equal(got, c.want) || !slices.Equal(shape, c.shape) {
 			t.Errorf("%s: %v in %v, %v; want %v in %v", c.name, got, shape, err, c.want, c.shape)
 		}
@@ -142,7 +143,7 @@ func TestReadNPYErrors(t *testing.T) {
 		{"large integer", npyFile(dict("<i8", "False", "(2,)"), le, []int64{0, 1<<53 + 1}),
 			"integers must be less than 2^53 in magnitude; row 1, column 0 has 9007199254740992"},
 	} {
-		_, _, err := ReadNPY(c.file)
+		_, _, err := files.ReadNPY(c.file)
 		if err == nil || err.Error() != c.err {
 			t.Errorf("%s: error %v, want %s", c.name, err, c.err)
 		}
@@ -163,7 +164,7 @@ func TestBytes(t *testing.T) {
 		1 << 31: "cut short: there must be 2147483648 bytes of data; there are 50000",
 	} {
 		file := append(binary.BigEndian.AppendUint32([]byte{0, 0, 8, 1}, announced), content...)
-		got, err := testkit.Get(IDX(iotest.HalfReader(bytes.NewReader(file)))).Bytes()
+		got, err := testkit.Get(files.IDX(iotest.HalfReader(bytes.NewReader(file)))).Bytes()
 		if want == "" && (err != nil || !bytes.Equal(got, content) || cap(got) > 2*len(content)) ||
 			want != "" && (err == nil || err.Error() != want) {
 			t.Errorf("%d announced: %d bytes in %d of memory, %v", announced, len(got), cap(got), err)
@@ -178,7 +179,7 @@ func FuzzReadNPY(f *testing.F) {
 	f.Add(npyFile(dict("|u1", "False", "(3,)"), le, []uint8{1, 2, 3}))
 	f.Add(npyFile(dict("<f8", "False", "(288230376151711743,)"), le, uint8(0)))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		numbers, shape, err := ReadNPY(content)
+		numbers, shape, err := files.ReadNPY(content)
 		if err == nil && (len(numbers) < 1 || len(numbers) > len(content) || len(shape) < 1) {
 			t.Fatalf("%d numbers in %v from %d bytes", len(numbers), shape, len(content))
 		}

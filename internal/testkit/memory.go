@@ -12,7 +12,7 @@ import (
 	"sync"
 	"syscall"
 
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 )
 
 // A Memory is a file system in memory that distinguishes synced data from the rest: content synced
@@ -161,7 +161,7 @@ func (n *node) set(data []byte, at int) {
 }
 
 // OpenFile implements [FS].
-func (m *Memory) OpenFile(path string, flag int, _ fs.FileMode) (disk.File, error) {
+func (m *Memory) OpenFile(path string, flag int, _ fs.FileMode) (files.File, error) {
 	f := &memoryFile{m: m, path: path, flag: flag}
 	changes := false
 	err := m.operate("open", path, false, func(dir *node, name string) error {
@@ -296,14 +296,14 @@ func (m *Memory) Lock(path string) (io.Closer, error) {
 			return fs.ErrNotExist
 		}
 		if n.locked {
-			return disk.ErrLocked
+			return files.ErrLocked
 		}
 		n.locked = true
 		return nil
 	})
 	if err != nil {
 		if n != nil {
-			err = fmt.Errorf("%s %w", path, disk.ErrLocked)
+			err = fmt.Errorf("%s %w", path, files.ErrLocked)
 		}
 		return nil, err
 	}

@@ -12,6 +12,9 @@
 // owner. Sites that keep their keys make a [Request], which a consortium's authority signs by
 // openssl, step-ca or a program of its own. [Files] reads certificates again when they change.
 //
+// A server that strangers reach bounds what they cost: connections before they are identified
+// ([Wrap]), lines of the log ([LimitLog]), and repeated signatures ([CheckSignature]).
+//
 // # Files
 //
 // On disk certificates and keys are PEM, readable by their owner alone:

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 
 	"dsbo"
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 )
 
 func certificateFile(folder, name string) string { return filepath.Join(folder, name+".pem") }
@@ -63,19 +63,19 @@ func savePEM(path string, text []byte) error {
 // ReplaceCertificate makes a certificate the content of a file, at once: a reader finds the former
 // one or this one, complete.
 func ReplaceCertificate(path string, cert *x509.Certificate) error {
-	return disk.WriteSecret(path, certificatesPEM(cert))
+	return files.WriteSecret(path, certificatesPEM(cert))
 }
 
 // loadPair reads a certificate, with the intermediate ones that may follow it, and its key.
 func loadPair(folder, name string) (tls.Certificate, error) {
 	path, keyPath := certificateFile(folder, name), keyFile(folder, name)
-	if err := disk.CheckSecret(keyPath); err != nil {
+	if err := files.CheckSecret(keyPath); err != nil {
 		return tls.Certificate{}, err
 	}
-	certificate, err := disk.ReadFile(path)
+	certificate, err := files.ReadFile(path)
 	var key []byte
 	if err == nil {
-		key, err = disk.ReadFile(keyPath)
+		key, err = files.ReadFile(keyPath)
 	}
 	if err != nil {
 		return tls.Certificate{}, dsbo.ConfigErrorf("%w", err)
@@ -89,7 +89,7 @@ func loadPair(folder, name string) (tls.Certificate, error) {
 
 // load reads a file by a function. Errors match dsbo.ErrConfig and name the file.
 func load[T any](path string, parse func(text []byte) (T, error)) (v T, err error) {
-	text, err := disk.ReadFile(path)
+	text, err := files.ReadFile(path)
 	if err != nil {
 		return v, dsbo.ConfigErrorf("%w", err)
 	}

@@ -4,7 +4,7 @@ import (
 	"crypto/sha256"
 	"time"
 
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 )
 
 // Files are an agent's certificate, its key and ca.pem, in a folder where they may be replaced
@@ -24,7 +24,7 @@ func (f *Files) Changed(now time.Time) (*Identity, error) {
 	name := Name(f.Agent)
 	for _, path := range []string{certificateFile(f.Folder, authorityName), certificateFile(f.Folder, name),
 		keyFile(f.Folder, name)} {
-		text, err := disk.ReadFile(path)
+		text, err := files.ReadFile(path)
 		if err != nil {
 			text = []byte(err.Error()) // Load returns this error too
 		}

@@ -16,7 +16,7 @@ import (
 	"path/filepath"
 
 	"dsbo"
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 )
 
 // A Request is a site's request to the authority: a certificate for the public key of a private one
@@ -50,7 +50,7 @@ func MakeRequest(folder string, agent int) (*Request, error) {
 	}
 	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: der})
 	return &Request{kind, fmt.Sprintf("%x", sha256.Sum256(public))},
-		disk.WriteBytes(filepath.Join(folder, Name(agent)+".csr"), text)
+		files.WriteBytes(filepath.Join(folder, Name(agent)+".csr"), text)
 }
 
 // siteKey reads the agent's key, or makes one.

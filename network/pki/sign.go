@@ -11,8 +11,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"dsbo/internal/guard"
 )
 
 // Certificate returns the certificate in DER, and then the intermediate ones that lead to an
@@ -38,19 +36,19 @@ func (id *Identity) Sign(message []byte) ([]byte, error) {
 }
 
 // sign returns the signature of a message by a certificate's key. The kind of key decides the
-// algorithm ([guard.Signatures]).
+// algorithm ([Signatures]).
 func sign(pair tls.Certificate, message []byte) ([]byte, error) {
 	signer, ok := pair.PrivateKey.(crypto.Signer)
 	if !ok {
 		return nil, fmt.Errorf("the key of %q cannot sign", pair.Leaf.Subject.CommonName)
 	}
 	hash := crypto.SHA256
-	if guard.Signatures[pair.Leaf.PublicKeyAlgorithm] == x509.PureEd25519 {
+	if Signatures[pair.Leaf.PublicKeyAlgorithm] == x509.PureEd25519 {
 		hash = 0 // of the message itself
 	}
 	signature, err := crypto.SignMessage(signer, rand.Reader, message, hash)
 	if err == nil { // so that its check by this process costs a hash alone
-		guard.NoteSignature(pair.Leaf, message, signature)
+		NoteSignature(pair.Leaf, message, signature)
 	}
 	return signature, err
 }
@@ -104,5 +102,5 @@ func (t *Trust) Verify(agent int, certificate, message, signature []byte, now ti
 	if err != nil {
 		return err
 	}
-	return guard.CheckSignature(chain[0], message, signature)
+	return CheckSignature(chain[0], message, signature)
 }

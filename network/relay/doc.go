@@ -27,6 +27,6 @@
 // # Bounds
 //
 // Simultaneous connections are bounded in all and for each agent, and unidentified ones separately
-// (package guard). A request has at most 16 KiB and must come within 10 seconds. A joined pair has
+// (package pki). A request has at most 16 KiB and must come within 10 seconds. A joined pair has
 // two buffers of 32 KiB. Connections whose other end has vanished end within a minute.
 package relay

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"dsbo/internal/guard"
 	"dsbo/internal/wording"
 	"dsbo/network/pki"
 )
@@ -57,10 +56,10 @@ func Serve(ctx context.Context, l net.Listener, o Options) error {
 	if o.Connections == 0 {
 		o.Connections = defaultConnections
 	}
-	o.Log = guard.LimitLog(o.Log)
+	o.Log = pki.LimitLog(o.Log)
 	ctx, cancel := context.WithCancel(ctx)
 	r := &relay{Options: o, ctx: ctx, places: places{most: o.Connections}}
-	l = guard.Wrap(keptAlive{l}, guard.Limits{Strangers: max(1, o.Connections/4), Time: greetingTime})
+	l = pki.Wrap(keptAlive{l}, pki.Limits{Strangers: max(1, o.Connections/4), Time: greetingTime})
 	if o.Certificate != nil {
 		l = tls.NewListener(l, &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
 			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return o.Certificate() }})
@@ -68,7 +67,7 @@ func Serve(ctx context.Context, l net.Listener, o Options) error {
 	server := &http.Server{Handler: r.routes(), ReadHeaderTimeout: greetingTime, MaxHeaderBytes: maxRequest,
 		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
-			return context.WithValue(ctx, strangerKey{}, guard.ConnOf(c.RemoteAddr()))
+			return context.WithValue(ctx, strangerKey{}, pki.ConnOf(c.RemoteAddr()))
 		}}
 	server.SetKeepAlivesEnabled(false)
 	stop := context.AfterFunc(ctx, func() { server.Close() })
@@ -85,7 +84,7 @@ func Serve(ctx context.Context, l net.Listener, o Options) error {
 	return err
 }
 
-// strangerKey is under what the context of a request has its *guard.Conn.
+// strangerKey is under what the context of a request has its *pki.Conn.
 type strangerKey struct{}
 
 // A keptAlive is a listener whose connections end when their other end has vanished.
@@ -128,7 +127,7 @@ func (r *relay) admitted(serve func(w http.ResponseWriter, q *http.Request, agen
 			return
 		}
 		defer r.places.unregister(agent)
-		q.Context().Value(strangerKey{}).(*guard.Conn).Admit()
+		q.Context().Value(strangerKey{}).(*pki.Conn).Admit()
 		serve(w, q, agent)
 	}
 }
@@ -205,7 +204,7 @@ func (r *relay) upgrade(w http.ResponseWriter) (conn net.Conn, undo func(), err 
 	if err != nil {
 		return nil, nil, err
 	}
-	if g, ok := under.(*guard.Conn); ok {
+	if g, ok := under.(*pki.Conn); ok {
 		under = g.Conn // which can end one of its directions
 	}
 	stop := context.AfterFunc(r.ctx, func() { under.Close() })

@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"dsbo/internal/guard"
+	"dsbo/network/pki"
 
 	rpc "google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -72,7 +72,7 @@ func (l *links) accept(s rpc.ServerStream) error {
 		l.refuse(p.Addr, err)
 		return statusOf(err, refusedCode)
 	}
-	if known := guard.ConnOf(p.Addr); known != nil {
+	if known := pki.ConnOf(p.Addr); known != nil {
 		known.Admit()
 		defer known.Dismiss()
 	}

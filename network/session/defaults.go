@@ -3,7 +3,6 @@ package session
 import (
 	"time"
 
-	"dsbo/internal/guard"
 	"dsbo/network/pki"
 	"dsbo/network/register"
 	"dsbo/network/relay"
@@ -29,7 +28,7 @@ func (c Config) withDefaults() Config {
 	orDefault(&c.ComputeTimeout, max(24*time.Hour, c.PeerTimeout))
 	orDefault(&c.StragglerDeadline, c.ComputeTimeout)
 	orDefault(&c.Instance, uint64(time.Now().UnixNano()))
-	c.Log = guard.LimitLog(c.Log)
+	c.Log = pki.LimitLog(c.Log)
 	if c.Admission != "" {
 		c.admissionNeighbours, _ = c.rule(c.Identity).Admission(c.Agent, c.Admission) // newWarrants has the error
 	}

@@ -76,7 +76,7 @@
 // # Strangers
 //
 // A connection is a stranger's until its hello is a good one: it has 64 KiB and 10 seconds, and
-// there are 64 of them at once, of which the host that has the most gives way (package guard). A
+// there are 64 of them at once, of which the host that has the most gives way (package pki). A
 // hello has 4 KiB at most, other frames what their kind allows (frame.go). A neighbour that sends a
 // forbidden frame loses its stream, which ends the session, and the log names it.
 //

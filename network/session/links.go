@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"dsbo/internal/guard"
 	"dsbo/internal/wording"
 	"dsbo/network/pki"
 	"dsbo/network/relay"
@@ -35,7 +34,7 @@ const (
 
 // strangerLimits bound connections before a valid hello: enough for a TLS handshake and a hello,
 // with room.
-var strangerLimits = guard.Limits{Strangers: 64, Bytes: 64 << 10, Time: handshakeTimeout}
+var strangerLimits = pki.Limits{Strangers: 64, Bytes: 64 << 10, Time: handshakeTimeout}
 
 // A host is the agent as its links see it. Several goroutines may call it at once, and none of its
 // methods waits.

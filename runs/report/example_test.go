@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
+	_ "dsbo/experiment/compare"
 	"dsbo/runs/report"
-	_ "dsbo/runs/report/figures"
 )
 
 // A figure chooses axes, ticks and colours by itself; it says when there is nothing to draw.

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"dsbo"
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 )
 
 // A Figure is lines and points in one pair of axes with a legend below, or cells. Titles, labels
@@ -69,13 +69,13 @@ func (f *Figure) Validate() error {
 // dir must exist. It fails as Validate does, and where there is no [Draw].
 func Save(f *Figure, dir, name string) error {
 	if Draw == nil {
-		return errors.New("figures are drawn by programs that import dsbo/runs/report/figures")
+		return errors.New("figures are drawn by programs that import dsbo/experiment/compare")
 	}
 	data, err := Draw(f, color.White)
 	if err != nil {
 		return err
 	}
-	return disk.WriteBytes(filepath.Join(dir, name+".svg"), data)
+	return files.WriteBytes(filepath.Join(dir, name+".svg"), data)
 }
 
 // onAxis reports whether a number can be drawn on an axis. Beyond 1e300, or that close to 0 on a

@@ -223,7 +223,7 @@ var (
 // with a bar between cells.
 func section(t testing.TB, name string, r any) (text string, rows []string) {
 	t.Helper()
-	all := testkit.Get(template.New("page").Funcs(functions).ParseFS(files, "*.html"))
+	all := testkit.Get(template.New("page").Funcs(functions).ParseFS(parts, "*.html"))
 	var b bytes.Buffer
 	testkit.OK(all.ExecuteTemplate(&b, name, r))
 	plain := func(s string) string {

@@ -13,16 +13,16 @@ import (
 	"dsbo/runs"
 )
 
-// files are the templates of the page and what is within it. The library of the interactive figures
+// parts are the templates of the page and what is within it. The library of the interactive figures
 // is uPlot 1.6.32, as its package has it: npm pack uplot@1.6.32, dist/uPlot.iife.min.js and
 // dist/uPlot.min.css, with its licence, which the page carries too.
 //
 //go:embed page.html run.html page.css page.js uplot
-var files embed.FS
+var parts embed.FS
 
-// file returns one of the files.
+// file returns one of the parts.
 func file(name string) string {
-	data, err := files.ReadFile(name)
+	data, err := parts.ReadFile(name)
 	if err != nil {
 		panic(err) // all are embedded
 	}
@@ -160,7 +160,7 @@ func (f Figure) Element() (template.HTML, error) {
 
 // html renders a template of the page.
 func (p *page) html(name string) ([]byte, error) {
-	t, err := template.New("page").Funcs(functions).ParseFS(files, "*.html")
+	t, err := template.New("page").Funcs(functions).ParseFS(parts, "*.html")
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"dsbo"
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 )
 
 // WriteRun writes the page of the one run in a folder to that folder, as [Write] does, and returns
@@ -51,11 +51,11 @@ func (p *page) write(dir, name, template string, figures []drawing) (path string
 	if Draw == nil {
 		folder, figures = dir, nil
 	}
-	if err := cmp.Or(disk.MkdirAll(folder), saveAll(folder, "", "", figures)); err != nil {
+	if err := cmp.Or(files.MkdirAll(folder), saveAll(folder, "", "", figures)); err != nil {
 		return "", err
 	}
 	path = filepath.Join(dir, name)
-	return path, disk.WriteBytes(path, html)
+	return path, files.WriteBytes(path, html)
 }
 
 // drawingsOf lists all that is drawn of runs.

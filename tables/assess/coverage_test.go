@@ -21,11 +21,11 @@ var table = flag.String("table", "", "`file` for the coverage of all intervals, 
 type kind struct {
 	name string
 	draw func(r *rand.Rand) (predicted []float64, truth float64)
-	as   func() sums
+	as   func() measured
 }
 
-// sums are what examples are added to.
-type sums interface {
+// measured is what examples are added to.
+type measured interface {
 	add(predicted []float64, truth float64)
 	addError(predicted []float64, truth float64)
 	addTrained(predicted []float64, truth float64)
@@ -33,34 +33,34 @@ type sums interface {
 	heavy() bool
 }
 
-type numbers struct{ *Residuals }
+type measuredNumbers struct{ *Residuals }
 
-func (n numbers) add(p []float64, t float64)        { n.Add(p[0], t, 1) }
-func (n numbers) addError(p []float64, t float64)   { n.AddError(p[0], t, 1) }
-func (n numbers) addTrained(p []float64, t float64) { n.AddTrained(p[0], t, 1) }
-func (n numbers) heavy() bool                       { return n.HeavyTailed() }
-func (n numbers) measures() map[string]Interval {
+func (n measuredNumbers) add(p []float64, t float64)        { n.Add(p[0], t, 1) }
+func (n measuredNumbers) addError(p []float64, t float64)   { n.AddError(p[0], t, 1) }
+func (n measuredNumbers) addTrained(p []float64, t float64) { n.AddTrained(p[0], t, 1) }
+func (n measuredNumbers) heavy() bool                       { return n.HeavyTailed() }
+func (n measuredNumbers) measures() map[string]Interval {
 	return map[string]Interval{"MAE": n.MAE(), "RMSE": n.RMSE(), "R²": n.Explained()}
 }
 
-type counts struct{ *Counts }
+type measuredCounts struct{ *Counts }
 
-func (c counts) add(p []float64, t float64)        { c.Add(p[0], t, 1) }
-func (c counts) addError(p []float64, t float64)   { c.AddError(p[0], t, 1) }
-func (c counts) addTrained(p []float64, t float64) { c.AddTrained(p[0], t, 1) }
-func (c counts) heavy() bool                       { return c.HeavyTailed() }
-func (c counts) measures() map[string]Interval {
+func (c measuredCounts) add(p []float64, t float64)        { c.Add(p[0], t, 1) }
+func (c measuredCounts) addError(p []float64, t float64)   { c.AddError(p[0], t, 1) }
+func (c measuredCounts) addTrained(p []float64, t float64) { c.AddTrained(p[0], t, 1) }
+func (c measuredCounts) heavy() bool                       { return c.HeavyTailed() }
+func (c measuredCounts) measures() map[string]Interval {
 	return map[string]Interval{"deviance": c.Deviance(), "deviance explained": c.Explained(), "MAE": c.MAE(),
 		"RMSE": c.RMSE()}
 }
 
-type classes struct{ *Classes }
+type measuredClasses struct{ *Classes }
 
-func (c classes) add(p []float64, t float64)      { c.Add(p, int(t), 1) }
-func (c classes) addError(p []float64, t float64) { c.AddError(p, int(t), 1) }
-func (c classes) addTrained([]float64, float64)   {}
-func (c classes) heavy() bool                     { return false }
-func (c classes) measures() map[string]Interval {
+func (c measuredClasses) add(p []float64, t float64)      { c.Add(p, int(t), 1) }
+func (c measuredClasses) addError(p []float64, t float64) { c.AddError(p, int(t), 1) }
+func (c measuredClasses) addTrained([]float64, float64)   {}
+func (c measuredClasses) heavy() bool                     { return false }
+func (c measuredClasses) measures() map[string]Interval {
 	return map[string]Interval{"accuracy": c.Accuracy(), "AUROC": c.AUC(1), "AUPRC": c.AveragePrecision(1),
 		"Brier score": c.Brier(), "recall": c.Recall(1), "precision": c.Precision(1)}
 }
@@ -98,7 +98,7 @@ func numberKind(name string, noise func(r *rand.Rand, e float64) float64) kind {
 	return kind{name, func(r *rand.Rand) ([]float64, float64) {
 		e := r.NormFloat64()
 		return []float64{.9 * e}, e + noise(r, e)
-	}, func() sums { return numbers{NewResiduals(0, 1.5)} }}
+	}, func() measured { return measuredNumbers{NewResiduals(0, 1.5)} }}
 }
 
 // countKind predicts a mean that is a little off.
@@ -106,7 +106,7 @@ func countKind(name string, factor func(r *rand.Rand) float64) kind {
 	return kind{name, func(r *rand.Rand) ([]float64, float64) {
 		e := r.NormFloat64()
 		return []float64{math.Exp(.52 + .47*e)}, poisson(r, math.Exp(.5+.5*e)*factor(r))
-	}, func() sums { return counts{NewCounts(2)} }}
+	}, func() measured { return measuredCounts{NewCounts(2)} }}
 }
 
 // classKind has a share of one class, whose log-odds are normal of another mean and deviation.
@@ -119,11 +119,11 @@ func classKind(share, apart, deviation float64) kind {
 		}
 		p := 1 / (1 + math.Exp(-math.Log(share/(1-share))-apart*z+apart*apart/2))
 		return []float64{1 - p, p}, class
-	}, func() sums { return classes{NewClasses(2)} }}
+	}, func() measured { return measuredClasses{NewClasses(2)} }}
 }
 
-// kinds returns the kinds of examples, the first of which the short test has.
-func kinds() (all []kind, short int) {
+// measureKinds returns the kinds of examples, the first of which the short test has.
+func measureKinds() (all []kind, short int) {
 	all = []kind{
 		numberKind("normal", func(r *rand.Rand, _ float64) float64 { return r.NormFloat64() }),
 		numberKind("Student, 5", func(r *rand.Rand, _ float64) float64 { return .8 * student(r, 5) }),
@@ -150,7 +150,7 @@ func kinds() (all []kind, short int) {
 		kind{"log-normal", func(r *rand.Rand) ([]float64, float64) {
 			e := r.NormFloat64()
 			return []float64{math.Exp(.5*e + .125)}, math.Exp(.5*e + .5*r.NormFloat64())
-		}, func() sums { return numbers{NewResiduals(1.3, 1)} }},
+		}, func() measured { return measuredNumbers{NewResiduals(1.3, 1)} }},
 		countKind("a fifth zeros", func(r *rand.Rand) float64 { return float64(min(1, r.IntN(5))) * 1.25 }))
 	for _, share := range []float64{.5, .15, .05} {
 		for _, apart := range []float64{1, 3} {
@@ -162,18 +162,18 @@ func kinds() (all []kind, short int) {
 	return all, short
 }
 
-// A held says how often intervals hold the truth.
-type held struct{ draws, intervals, held, marked, unmarkedMissed int }
+// A coverageCount is how often intervals hold the truth.
+type coverageCount struct{ draws, intervals, held, marked, unmarkedMissed int }
 
 // coverage draws examples of a kind, and counts of each measure how often its interval holds the
 // measure of many examples.
-func coverage(k kind, seed uint64, rows, draws, many int) map[string]*held {
+func coverage(k kind, seed uint64, rows, draws, many int) map[string]*coverageCount {
 	r := rand.New(rand.NewPCG(seed, 1))
 	whole := k.as()
 	for range many {
 		whole.add(k.draw(r))
 	}
-	truth, found := whole.measures(), map[string]*held{}
+	truth, found := whole.measures(), map[string]*coverageCount{}
 	for range draws {
 		s := k.as()
 		type example struct {
@@ -195,7 +195,7 @@ func coverage(k kind, seed uint64, rows, draws, many int) map[string]*held {
 		for name, i := range s.measures() {
 			h := found[name]
 			if h == nil {
-				h = new(held)
+				h = new(coverageCount)
 				found[name] = h
 			}
 			want, holds := truth[name].Value, false
@@ -219,7 +219,7 @@ func coverage(k kind, seed uint64, rows, draws, many int) map[string]*held {
 // TestCoverage: intervals hold the truth of the population in 93 of 100 draws and more. Of RMSE and
 // R² at most 7 of 100 miss it without the mark of heavy tails.
 func TestCoverage(t *testing.T) {
-	all, short := kinds()
+	all, short := measureKinds()
 	rows, draws, many := []int{75}, 1500, 200_000
 	if *table == "" {
 		all = all[:short]

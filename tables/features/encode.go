@@ -8,7 +8,6 @@ import (
 	"dsbo/ad"
 	"dsbo/internal/num"
 	"dsbo/tables"
-	"dsbo/tables/input"
 )
 
 // Options returns how to read a table that is to be encoded: the columns that the recipe needs, of
@@ -69,18 +68,18 @@ func UnitScale(from, to string) float64 {
 func (r Recipe) NewEncoder(t *tables.Table) (*Encoder, error) {
 	e := &Encoder{table: t, bad: maps.Clone(t.Bad), length: t.Rows(), recipe: r.Sparse, sparse: t.Sparse}
 	if r.Sparse != nil && t.Sparse.Cols == 0 {
-		return nil, &input.Error{File: t.Name,
+		return nil, &tables.Error{File: t.Name,
 			Reason: "the model was trained with sparse columns, as of LIBSVM files; there are none"}
 	}
 	for _, in := range r.Used() {
 		c := t.Column(in.Name)
 		if c == nil {
-			return nil, &input.Error{File: t.Name, Column: in.Name,
+			return nil, &tables.Error{File: t.Name, Column: in.Name,
 				Reason: "the column is missing, and the model needs it"}
 		}
 		other := c.Kind != in.Kind || c.Kind == tables.Number && c.Unit != in.Unit
 		if other && !allMissing(c, t.Rows()) {
-			return nil, &input.Error{File: t.Name, Column: in.Name,
+			return nil, &tables.Error{File: t.Name, Column: in.Name,
 				Reason: fmt.Sprintf("the column holds %s; the model was trained with %s",
 					describe(c.Kind, c.Unit),
 					describe(in.Kind, in.Unit))}
@@ -195,7 +194,7 @@ func (in *encodedInput) encode(row int) (place int, v float64) {
 func (r Recipe) targets(t *tables.Table) (*ad.Table, error) {
 	c, rows := t.Column(r.Target.Name), t.Rows()
 	if c == nil {
-		return nil, &input.Error{File: t.Name, Column: r.Target.Name, Reason: "the column of the target is missing"}
+		return nil, &tables.Error{File: t.Name, Column: r.Target.Name, Reason: "the column of the target is missing"}
 	}
 	for row := range rows {
 		if c.Missing(row) {
@@ -210,7 +209,7 @@ func (r Recipe) targets(t *tables.Table) (*ad.Table, error) {
 		return ad.LabelTable(labels, len(r.Target.Classes))
 	}
 	if c.Kind == tables.Word {
-		return nil, &input.Error{File: t.Name, Column: c.Name,
+		return nil, &tables.Error{File: t.Name, Column: c.Name,
 			Reason: "the target must be numbers; the column holds words"}
 	}
 	list := make([]float32, rows)

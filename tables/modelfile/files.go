@@ -12,8 +12,8 @@ import (
 	"dsbo/internal/wording"
 	"dsbo/models"
 	"dsbo/runs"
+	"dsbo/tables/assess"
 	"dsbo/tables/features"
-	"dsbo/tables/survival"
 )
 
 // format is the number of the format of model.json.
@@ -27,7 +27,7 @@ type description struct {
 	Weights weightsFile        `json:"weights" must:"an object"`
 	Origin  Origin             `json:"origin" must:"an object"`
 
-	Baseline *survival.Baseline `json:"baseline,omitempty" must:"an object"`
+	Baseline *assess.Baseline `json:"baseline,omitempty" must:"an object"`
 }
 
 type layerDescription struct {

@@ -8,8 +8,8 @@ import (
 	"dsbo/internal/wording"
 	"dsbo/models"
 	"dsbo/tables"
+	"dsbo/tables/assess"
 	"dsbo/tables/features"
-	"dsbo/tables/survival"
 )
 
 // onnx returns the file of the model as ONNX, with the text of its recipe.
@@ -122,8 +122,8 @@ func (g *graph) predictions(t features.Target, h string) string {
 }
 
 // survival adds the probability of no event up to each time of the input at, NaN beyond the
-// horizon, by a column of hazards: as [survival.Baseline.Survival].
-func (g *graph) survival(b survival.Baseline, hazard string) {
+// horizon, by a column of hazards: as [assess.Baseline.Survival].
+func (g *graph) survival(b assess.Baseline, hazard string) {
 	bins := len(b.Edges) - 1
 	at := g.freeName("at")
 	g.inputs.bytes(11, value(at, onnxDouble, "times", 1))

@@ -12,7 +12,7 @@
 //	layers   for each dense layer in, out, bias (a bool) and unit ("", "tanh" or "relu")
 //	weights  file and sha256 (hexadecimal) of the file of weights, in the same folder
 //	origin   where the model comes from: an [Origin]
-//	baseline of survival times: the [survival.Baseline], by which predict -at has probabilities
+//	baseline of survival times: the [assess.Baseline], by which predict -at has probabilities
 //
 // # model.safetensors
 //
@@ -55,8 +55,8 @@ import (
 
 	"dsbo"
 	"dsbo/models"
+	"dsbo/tables/assess"
 	"dsbo/tables/features"
-	"dsbo/tables/survival"
 )
 
 // A Model is a trained model of tables.
@@ -65,7 +65,7 @@ type Model struct {
 	Layers []Layer // from the features to the outputs
 	Origin Origin
 	// Baseline is the hazard of the mean row of a model of survival times; nil: not known.
-	Baseline *survival.Baseline
+	Baseline *assess.Baseline
 }
 
 // A Layer maps h to units of W h + b.

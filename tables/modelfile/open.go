@@ -7,19 +7,19 @@ import (
 	"path/filepath"
 
 	"dsbo"
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 	"dsbo/runs"
 )
 
 // Open reads the model of a run folder or of a model.json. Errors match [dsbo.ErrConfig].
 func Open(path string) (*Model, error) {
-	info, err := disk.Stat(path)
+	info, err := files.Stat(path)
 	if err != nil {
 		return nil, dsbo.ConfigErrorf("model: %w", err)
 	}
 	if info.IsDir() {
 		file := filepath.Join(path, runs.ModelFile)
-		if _, err := disk.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		if _, err := files.Stat(file); errors.Is(err, fs.ErrNotExist) {
 			return nil, dsbo.ConfigErrorf(
 				"%s has no %s: it must be the folder of a run of tables that has finished", path, runs.ModelFile)
 		}

@@ -15,9 +15,9 @@ import (
 	"dsbo/internal/testkit"
 	"dsbo/runs"
 	"dsbo/tables"
+	"dsbo/tables/assess"
 	"dsbo/tables/features"
 	"dsbo/tables/modelfile"
-	"dsbo/tables/survival"
 )
 
 // uncleanRecipe has words that an expression could take for signs of its own.
@@ -88,7 +88,7 @@ func TestSurvivalGraph(t *testing.T) {
 	rec := features.Recipe{Target: features.Target{Name: "months", Kind: features.Survival, Event: "dead"},
 		Inputs: []features.Input{{Name: "at", Kind: tables.Number, Mean: 3, Deviation: 2}}}
 	m := modelOf(rand.New(rand.NewPCG(7, 8)), rec, nil, false)
-	b := survival.Baseline{Edges: []float64{0, 2, 5, 9}, Cumulative: []float64{0, .1, .4, .4}}
+	b := assess.Baseline{Edges: []float64{0, 2, 5, 9}, Cumulative: []float64{0, .1, .4, .4}}
 	m.Baseline = &b
 	folder := runs.Folder(t.TempDir())
 	testkit.OK(m.Write(folder, ""))

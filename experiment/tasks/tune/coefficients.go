@@ -6,11 +6,11 @@ import (
 	"slices"
 
 	"dsbo/data"
-	"dsbo/experiment/plan"
+	"dsbo/experiment/site"
 	"dsbo/models"
 	"dsbo/runs"
 	"dsbo/tables"
-	"dsbo/tables/effects"
+	"dsbo/tables/assess"
 	"dsbo/tables/features"
 	"dsbo/tables/modelfile"
 )
@@ -53,11 +53,11 @@ func (t judge) addFeatures(a *runs.Assessment, kept *modelfile.Model) error {
 
 // fitEffects fits the columns of the rows that made the model. It sets told's reason for having no
 // fit, and its p value.
-func (t judge) fitEffects(told *runs.Effects) (*effects.Fit, error) {
+func (t judge) fitEffects(told *runs.Effects) (*assess.Fit, error) {
 	tables := t.tables()
-	fit := &effects.Fit{Effects: effects.Unmeasured(tables), Refused: unmeasured(t.prepared)}
+	fit := &assess.Fit{Effects: assess.Unmeasured(tables), Refused: unmeasured(t.prepared)}
 	if fit.Refused == "" {
-		e, err := effects.New(tables)
+		e, err := assess.New(tables)
 		if err != nil {
 			return nil, err
 		}
@@ -75,7 +75,7 @@ func (t judge) fitEffects(told *runs.Effects) (*effects.Fit, error) {
 
 // confidence returns how many errors the intervals of the chosen coefficients reach to either side,
 // and which of all coefficients are beyond chance.
-func confidence(fit *effects.Fit, chosen []contrast, told *runs.Effects) (quantile float64, marked map[contrast]bool) {
+func confidence(fit *assess.Fit, chosen []contrast, told *runs.Effects) (quantile float64, marked map[contrast]bool) {
 	marked = map[contrast]bool{}
 	var all []contrast
 	var chances []float64
@@ -84,7 +84,7 @@ func confidence(fit *effects.Fit, chosen []contrast, told *runs.Effects) (quanti
 			all, chances = append(all, contrast{feature: j, class: k}), append(chances, fit.Chance(fit.Effect(j, k)))
 		}
 	}
-	for k, beyond := range effects.BeyondChance(chances) {
+	for k, beyond := range assess.BeyondChance(chances) {
 		marked[all[k]] = beyond && !told.ByChance()
 	}
 	told.Of = len(all)
@@ -97,7 +97,7 @@ func confidence(fit *effects.Fit, chosen []contrast, told *runs.Effects) (quanti
 }
 
 // addCoefficients adds the chosen coefficients, and how much their columns give.
-func (t judge) addCoefficients(a *runs.Assessment, fit *effects.Fit, chosen []contrast, quantile float64,
+func (t judge) addCoefficients(a *runs.Assessment, fit *assess.Fit, chosen []contrast, quantile float64,
 	marked map[contrast]bool) {
 	r, scale := t.prepared.Recipe, 1.0
 	if r.Target.Kind == features.Value {
@@ -118,7 +118,7 @@ func (t judge) addCoefficients(a *runs.Assessment, fit *effects.Fit, chosen []co
 		if ref := fit.Reference[c.feature]; ref >= 0 {
 			one.Reference = fit.Columns[ref].Name
 		}
-		effect := effects.Effect{Value: math.NaN(), Error: math.NaN()}
+		effect := assess.Effect{Value: math.NaN(), Error: math.NaN()}
 		if fit.Refused == "" && one.Why == "" {
 			effect = fit.Effect(c.feature, c.class)
 			one.BeyondChance = marked[contrast{feature: c.feature, class: c.class}]
@@ -155,7 +155,7 @@ func unmeasured(p *features.Prepared) string {
 // tables returns the rows of which the model is made, and the validation rows that chose its
 // penalties, of all sites. Weights are the file's, which count rows where they are whole; those
 // that balance classes change no effect.
-func (t judge) tables() effects.Tables {
+func (t judge) tables() assess.Tables {
 	all := tablesWithoutRows(t.tune)
 	all.Sum = t.run.Collective.Sum
 	for _, shard := range t.prepared.Data.Shards {
@@ -163,12 +163,12 @@ func (t judge) tables() effects.Tables {
 		if t.prepared.Folds == 0 {
 			parts = append(parts, shard.Val)
 		}
-		var site effects.Site
+		var site assess.Site
 		for _, e := range parts {
 			for row := range e.Len() {
 				site.Target = append(site.Target, targetOf(e, row))
 				n := e.Rows(row)
-				if all.Kind == effects.Hazard {
+				if all.Kind == assess.Hazard {
 					n = rowsAt(e, row)
 				}
 				if t.prepared.Whole {
@@ -185,11 +185,11 @@ func (t judge) tables() effects.Tables {
 }
 
 // tablesWithoutRows returns the columns of the sites' tables, and what they are to predict.
-func tablesWithoutRows(t *tune) effects.Tables {
-	kinds := map[features.TargetKind]effects.Kind{features.Value: effects.Number, features.Class: effects.Class,
-		features.Counts: effects.Count, features.Survival: effects.Hazard}
+func tablesWithoutRows(t *tune) assess.Tables {
+	kinds := map[features.TargetKind]assess.Kind{features.Value: assess.Number, features.Class: assess.Class,
+		features.Counts: assess.Count, features.Survival: assess.Hazard}
 	r := t.prepared.Recipe
-	return effects.Tables{Kind: kinds[r.Target.Kind], Classes: len(r.Target.Classes), Columns: columnsOf(r),
+	return assess.Tables{Kind: kinds[r.Target.Kind], Classes: len(r.Target.Classes), Columns: columnsOf(r),
 		Breslow: t.ties == breslow}
 }
 
@@ -213,7 +213,7 @@ func reader(parts []data.Examples, width int) func(from, to int, x []float64) {
 }
 
 // columnsOf returns the features as columns of effects.
-func columnsOf(r features.Recipe) (list []effects.Column) {
+func columnsOf(r features.Recipe) (list []assess.Column) {
 	first := 0
 	for j, f := range r.Features() {
 		if j == 0 || f.Input != list[j-1].Group {
@@ -221,7 +221,7 @@ func columnsOf(r features.Recipe) (list []effects.Column) {
 		}
 		in := r.Input(f.Input)
 		_, missing, _ := in.Layout()
-		list = append(list, effects.Column{Name: f.Name, Group: f.Input, Level: in.Kind == tables.Word,
+		list = append(list, assess.Column{Name: f.Name, Group: f.Input, Level: in.Kind == tables.Word,
 			Blank: j-first == missing})
 	}
 	return list
@@ -230,7 +230,7 @@ func columnsOf(r features.Recipe) (list []effects.Column) {
 // largest returns the contrasts of the columns whose kept weights are largest, in deviations of the
 // features: whole columns, until there are toldCoefficients. Where a column is blank counts as one
 // of its own.
-func (t judge) largest(e *effects.Effects) (list []contrast) {
+func (t judge) largest(e *assess.Effects) (list []contrast) {
 	sizes, of := make([]float64, len(e.Columns)), make([][]contrast, len(e.Columns)) // by the first one
 	var groups []int
 	for j, c := range e.Columns {
@@ -257,7 +257,7 @@ func (t judge) largest(e *effects.Effects) (list []contrast) {
 // kept returns the contrast of column j on class k by the kept model's weights: relative to the
 // reference class and, of a level, to the reference level of its word column, whose own contrast is
 // 0. A missing word is relative to the mean of all levels, by their shares of the rows.
-func (t judge) kept(e *effects.Effects, j, k int) (v float64) {
+func (t judge) kept(e *assess.Effects, j, k int) (v float64) {
 	layer := t.made.Layers[0]
 	weight := func(j int) float64 {
 		w := layer.Weights[k*layer.In+j]
@@ -280,12 +280,12 @@ func (t judge) kept(e *effects.Effects, j, k int) (v float64) {
 
 // effectSums returns what is sent to find coefficients, for a plan: not all of it where there are
 // no intervals, or a network is kept.
-func effectSums(t *tune) (list []plan.Quantity) {
+func effectSums(t *tune) (list []site.Quantity) {
 	if t.taken == network || unmeasured(t.prepared) != "" {
 		return nil
 	}
 	for _, s := range tablesWithoutRows(t).Sums() { // none of it is certain
-		list = append(list, plan.Sum(s.Name, s.Length, plan.Range{Most: s.Most}))
+		list = append(list, site.Sum(s.Name, s.Length, site.Range{Most: s.Most}))
 	}
 	return list
 }

@@ -13,7 +13,7 @@ import (
 	"dsbo/internal/testkit"
 	"dsbo/runs"
 	"dsbo/tables"
-	"dsbo/tables/effects"
+	"dsbo/tables/assess"
 	"dsbo/tables/features"
 	"dsbo/tables/modelfile"
 )
@@ -23,7 +23,7 @@ import (
 // Student's distribution, and a mark is by all probabilities, not by the chosen ones alone.
 func TestChosenCoefficients(t *testing.T) {
 	const n, numbers, p = 300, 14, 18
-	of := effects.Tables{Columns: make([]effects.Column, p), Sites: []effects.Site{{Rows: n}},
+	of := assess.Tables{Columns: make([]assess.Column, p), Sites: []assess.Site{{Rows: n}},
 		Sum: func(dst []float64, fill func(i int, part []float64) error) error { return fill(0, dst) }}
 	weights := make([]float64, p)
 	for j := range of.Columns {
@@ -41,7 +41,7 @@ func TestChosenCoefficients(t *testing.T) {
 		of.Sites[0].Target = append(of.Sites[0].Target, .15*x[row*p+3]+r.NormFloat64())
 	}
 	of.Sites[0].Read = func(from, to int, dst []float64) { copy(dst, x[from*p:to*p]) }
-	fit := testkit.Get(testkit.Get(effects.New(of)).Fit())
+	fit := testkit.Get(testkit.Get(assess.New(of)).Fit())
 	made := &modelfile.Model{Layers: []modelfile.Layer{{In: p, Out: 1, Weights: weights}}}
 	chosen := judge{made: made}.largest(fit.Effects)
 	var told runs.Effects
@@ -57,7 +57,7 @@ func TestChosenCoefficients(t *testing.T) {
 	for _, j := range fit.Told() {
 		all = append(all, fit.Chance(fit.Effect(j, 0)))
 	}
-	for k, beyond := range effects.BeyondChance(all) {
+	for k, beyond := range assess.BeyondChance(all) {
 		if marked[contrast{feature: fit.Told()[k]}] != beyond {
 			t.Errorf("marks %v, chances %g", marked, all)
 		}

@@ -13,13 +13,13 @@ import (
 	"strings"
 
 	"dsbo"
-	"dsbo/command/cluster"
 	"dsbo/experiment"
+	"dsbo/experiment/site"
+	"dsbo/internal/files"
 	"dsbo/internal/num"
 	"dsbo/runs"
 	"dsbo/tables"
 	"dsbo/tables/features"
-	"dsbo/tables/input"
 )
 
 // namesFiles reports whether -data names a file for each agent.
@@ -80,7 +80,7 @@ func (t *tune) agents() (int, error) {
 
 // filePath returns the file with a number, "" where -data is no rule.
 func (t *tune) filePath(number int) string {
-	path, err := cluster.Expand(t.data, number)
+	path, err := site.Expand(t.data, number)
 	if err != nil {
 		return ""
 	}
@@ -107,7 +107,7 @@ func (t *tune) files(a experiment.Agents) (paths map[int]string, dealt bool, err
 			if i < len(a.Numbers) {
 				number = a.Numbers[i]
 			}
-			if paths[i], err = cluster.Expand(t.data, number); err != nil {
+			if paths[i], err = site.Expand(t.data, number); err != nil {
 				return nil, false, dsbo.ConfigErrorf("-data %s: %w", t.data, err)
 			}
 		}
@@ -210,7 +210,7 @@ func (t *tune) open(path string) (*tables.Table, error) {
 	for flag, names := range map[string][]string{"words": t.words, "missing": slices.Sorted(maps.Keys(t.missing.of))} {
 		for _, name := range names {
 			if !slices.ContainsFunc(read.Columns, func(c *tables.Column) bool { return c.Name == name }) {
-				return nil, &input.Error{File: path, Column: name,
+				return nil, &files.Error{File: path, Column: name,
 					Reason: "-" + flag + " names it, and there is no such column"}
 			}
 		}

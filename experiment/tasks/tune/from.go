@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"dsbo"
-	"dsbo/command/cluster"
 	"dsbo/experiment"
+	"dsbo/experiment/site"
 	"dsbo/internal/wording"
 	"dsbo/models"
 	"dsbo/runs"
@@ -29,7 +29,7 @@ func (t *tune) readEarlier(agent int) (*earlier, error) {
 	if t.from == "" {
 		return nil, nil
 	}
-	path, err := cluster.Expand(t.from, agent)
+	path, err := site.Expand(t.from, agent)
 	if err != nil {
 		return nil, dsbo.ConfigErrorf("-from %s: %w", t.from, err)
 	}

@@ -9,7 +9,7 @@ import (
 	"dsbo/experiment"
 	"dsbo/internal/testkit"
 	"dsbo/runs"
-	"dsbo/tables/effects"
+	"dsbo/tables/assess"
 	"dsbo/tables/features"
 	"dsbo/tables/modelfile"
 )
@@ -102,7 +102,7 @@ func TestTies(t *testing.T) {
 		one := plainTune([3]int{60, 60, 20}, 5)
 		one.prepared.Recipe.Target, one.ties = features.Target{Kind: features.Survival}, ties
 		of := judge{tune: one, run: experiment.FinishedRun{Collective: adding(0)}}
-		if got := of.tables(); got.Breslow != want || got.Kind != effects.Hazard {
+		if got := of.tables(); got.Breslow != want || got.Kind != assess.Hazard {
 			t.Errorf("%s: %+v", ties, got)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"dsbo"
 	"dsbo/experiment/candidates"
-	"dsbo/internal/disk"
+	"dsbo/internal/files"
 	"dsbo/internal/wording"
 	"dsbo/tables/features"
 )
@@ -78,7 +78,7 @@ func (g groups) findBlocks(r features.Recipe) (b candidates.Blocks, err error) {
 func (t *tune) nameBlocks() (err error) {
 	named := t.group
 	if t.groupsFile != "" {
-		text, err := disk.ReadFile(t.groupsFile)
+		text, err := files.ReadFile(t.groupsFile)
 		if err != nil {
 			return dsbo.ConfigErrorf("-groups: %w", err)
 		}

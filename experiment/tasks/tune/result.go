@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"dsbo/experiment"
-	"dsbo/experiment/plan"
 	"dsbo/experiment/site"
 	"dsbo/internal/wording"
 	"dsbo/models"
@@ -103,11 +102,11 @@ func (t *tune) finish(f experiment.FinishedRun) error {
 }
 
 // ending is the task's Ending.
-func (t *tune) ending() (e plan.Ending) {
+func (t *tune) ending() (e site.Ending) {
 	n, errors := t.assessedNumbers()
-	once, told := plan.Once, 0
-	add := func(what string, numbers int, often plan.Range) {
-		e.Sums = append(e.Sums, plan.Sum(what, numbers, often))
+	once, told := site.Once, 0
+	add := func(what string, numbers int, often site.Range) {
+		e.Sums = append(e.Sums, site.Sum(what, numbers, often))
 	}
 	if n > 0 {
 		add("counts of predictions", n, once)
@@ -127,7 +126,7 @@ func (t *tune) ending() (e plan.Ending) {
 	}
 	_, q := m.Dims()
 	if slopes, _ := findSlopes(t); slopes != nil {
-		add("slopes of sites' own", len(slopes)*m.(models.Layered).Layers()[0].Out+1, plan.Range{Most: 2})
+		add("slopes of sites' own", len(slopes)*m.(models.Layered).Layers()[0].Out+1, site.Range{Most: 2})
 	}
 	if t.taken == network {
 		told = toldImportances(t.prepared, q)
@@ -158,7 +157,7 @@ func (t *tune) ending() (e plan.Ending) {
 		}
 	}
 	if told > 0 {
-		add("losses without a feature", told, plan.Range{Most: 1})
+		add("losses without a feature", told, site.Range{Most: 1})
 	}
 	return e
 }

@@ -13,7 +13,7 @@ import (
 	"dsbo/models"
 	"dsbo/runs"
 	"dsbo/tables"
-	"dsbo/tables/effects"
+	"dsbo/tables/assess"
 	"dsbo/tables/features"
 	"dsbo/tables/modelfile"
 )
@@ -146,7 +146,7 @@ func TestEffectRows(t *testing.T) {
 		all := judge{tune: one, run: experiment.FinishedRun{Collective: alone{}}}.tables()
 		s := all.Sites[0]
 		if !slices.Equal(s.Target, c.want) || (len(s.Count) == len(c.want)) != c.whole ||
-			(len(s.Weight) == len(c.want)) == c.whole || all.Kind != effects.Class || s.Rows != len(c.want) {
+			(len(s.Weight) == len(c.want)) == c.whole || all.Kind != assess.Class || s.Rows != len(c.want) {
 			t.Errorf("%+v: %+v", c, s)
 		}
 	}

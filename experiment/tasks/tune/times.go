@@ -5,10 +5,9 @@ import (
 	"slices"
 
 	"dsbo/data"
-	"dsbo/experiment/plan"
+	"dsbo/experiment/site"
 	"dsbo/runs"
 	"dsbo/tables/assess"
-	"dsbo/tables/survival"
 )
 
 // A timedRows is a site's rows: their times, negative without an event, the number of rows that
@@ -56,27 +55,27 @@ func (t judge) sumTimes(n int, withTest bool, add func(part []float64, r timedRo
 // findBaseline finds, by sums over the rows of which the model is, the hazard of the mean row in
 // bins of time, with the test rows if the model has them; and the events of each bin.
 func (t judge) findBaseline(withTest bool) (grid, events []float64, err error) {
-	beyond, err := t.sumTimes(len(survival.Ladder()), withTest, func(part []float64, r timedRows) {
-		survival.Beyond(part, r.times, r.rows)
+	beyond, err := t.sumTimes(len(assess.Ladder()), withTest, func(part []float64, r timedRows) {
+		assess.Beyond(part, r.times, r.rows)
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	edges := survival.Bins(beyond)
-	counts, err := t.sumTimes(survival.BinNumbers, withTest, func(part []float64, r timedRows) {
-		survival.CountBins(part, edges, r.times, r.rows)
+	edges := assess.Bins(beyond)
+	counts, err := t.sumTimes(assess.BinNumbers, withTest, func(part []float64, r timedRows) {
+		assess.CountBins(part, edges, r.times, r.rows)
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	grid = survival.Grid(edges, counts, t.sites)
-	sums, err := t.sumTimes(survival.HazardNumbers, withTest, func(part []float64, r timedRows) {
-		survival.AddHazard(part, grid, r.times, r.rows, r.hazards)
+	grid = assess.Grid(edges, counts, t.sites)
+	sums, err := t.sumTimes(assess.HazardNumbers, withTest, func(part []float64, r timedRows) {
+		assess.AddHazard(part, grid, r.times, r.rows, r.hazards)
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	if b := survival.NewBaseline(grid, sums); b.Horizon() > 0 {
+	if b := assess.NewBaseline(grid, sums); b.Horizon() > 0 {
 		t.made.Baseline = &b
 	}
 	for k := range grid[1:] {
@@ -94,10 +93,10 @@ func (t judge) keepBaseline(a *runs.Assessment) error {
 	if err != nil {
 		return err
 	}
-	sums, err := t.sumTimes(survival.CurveNumbers, true, func(part []float64, r timedRows) {
-		survival.AddCurve(part, grid, r.times, r.rows)
+	sums, err := t.sumTimes(assess.CurveNumbers, true, func(part []float64, r timedRows) {
+		assess.AddCurve(part, grid, r.times, r.rows)
 	})
-	if c := survival.NewCurve(grid, sums); len(c.Times) > 1 {
+	if c := assess.NewCurve(grid, sums); len(c.Times) > 1 {
 		a.Survival.Curve = runs.SurvivalCurve(c)
 	}
 	return err
@@ -110,17 +109,17 @@ func (t judge) assessTimes(a *runs.Assessment) error {
 	if err != nil {
 		return err
 	}
-	b := survival.NewBrier(grid, events)
-	sum := func(of func(*survival.Brier) []float64, add func(*survival.Brier, survival.JudgedSite)) error {
+	b := assess.NewBrier(grid, events)
+	sum := func(of func(*assess.Brier) []float64, add func(*assess.Brier, assess.JudgedSite)) error {
 		return t.run.Collective.Sum(of(b), func(i int, part []float64) error {
-			own := survival.NewBrier(grid, events)
+			own := assess.NewBrier(grid, events)
 			copy(own.Numbers(), b.Numbers())
 			clear(of(own))
 			made, test := t.timed(i)
 			all := made.with(test)
-			add(own, survival.JudgedSite{Times: test.times, Rows: test.rows,
-				View: survival.KaplanMeier(all.times, all.rows, true),
-				Null: survival.KaplanMeier(made.times, made.rows, false),
+			add(own, assess.JudgedSite{Times: test.times, Rows: test.rows,
+				View: assess.KaplanMeier(all.times, all.rows, true),
+				Null: assess.KaplanMeier(made.times, made.rows, false),
 				Survival: func(row int, at float64) float64 {
 					return t.made.Baseline.Survival(at, test.hazards[row])
 				}})
@@ -128,13 +127,13 @@ func (t judge) assessTimes(a *runs.Assessment) error {
 			return nil
 		})
 	}
-	if err = sum((*survival.Brier).Numbers, (*survival.Brier).Add); err == nil {
-		err = sum((*survival.Brier).Errors, (*survival.Brier).AddErrors)
+	if err = sum((*assess.Brier).Numbers, (*assess.Brier).Add); err == nil {
+		err = sum((*assess.Brier).Errors, (*assess.Brier).AddErrors)
 	}
 	if err != nil {
 		return err
 	}
-	add := func(name, what string, s survival.Score) {
+	add := func(name, what string, s assess.Score) {
 		a.Measures = append(a.Measures, measure(name, fmt.Sprintf("%s; each site's own curve, without features, "+
 			"has %.3g", what, s.Null), assess.Interval{Value: s.Value, Low: s.Low, High: s.High}))
 	}
@@ -151,21 +150,21 @@ func (t judge) assessTimes(a *runs.Assessment) error {
 }
 
 // timesSums returns what is sent of times, if there are any, for a plan.
-func timesSums(t *tune) []plan.Quantity {
+func timesSums(t *tune) []site.Quantity {
 	if t.prepared.Times == nil {
 		return nil
 	}
-	often := plan.Once
-	var list []plan.Quantity
+	often := site.Once
+	var list []site.Quantity
 	if judgesSurvival(t.prepared) {
-		b := survival.NewBrier(nil, nil)
-		often = plan.Range{Least: 2, Most: 2}
-		list = []plan.Quantity{plan.Sum("squared errors of probabilities at edges of bins of times", len(b.Numbers()),
-			plan.Once), plan.Sum("their changes without a row", len(b.Errors()), plan.Once)}
+		b := assess.NewBrier(nil, nil)
+		often = site.Range{Least: 2, Most: 2}
+		list = []site.Quantity{site.Sum("squared errors of probabilities at edges of bins of times", len(b.Numbers()),
+			site.Once), site.Sum("their changes without a row", len(b.Errors()), site.Once)}
 	}
-	return append(list, plan.Sum("rows beyond times of a public ladder", len(survival.Ladder()), often),
-		plan.Sum("events, rows at risk and sites that have some in each bin of times", survival.BinNumbers, often),
-		plan.Sum("events and time at risk in each bin", survival.HazardNumbers, often),
-		plan.Sum("rows at risk in each bin, and what sites' own curves leave of them", survival.CurveNumbers,
-			plan.Once))
+	return append(list, site.Sum("rows beyond times of a public ladder", len(assess.Ladder()), often),
+		site.Sum("events, rows at risk and sites that have some in each bin of times", assess.BinNumbers, often),
+		site.Sum("events and time at risk in each bin", assess.HazardNumbers, often),
+		site.Sum("rows at risk in each bin, and what sites' own curves leave of them", assess.CurveNumbers,
+			site.Once))
 }

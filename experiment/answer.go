@@ -1,0 +1,161 @@
+package experiment
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"dsbo/internal/cli"
+	"dsbo/internal/wording"
+	"dsbo/runs"
+)
+
+// mostNotes is the largest number of lines of notes.
+const mostNotes = 6
+
+// writeAnswer writes what a person asks of a run over tables: how good the model is, what joining
+// gave each site, which features count, and what there is to know.
+func writeAnswer(b *bytes.Buffer, s *runs.Summary, a runs.Assessment, terminal bool) error {
+	paragraph := func(text string) {
+		if text != "" {
+			fmt.Fprintf(b, "%s\n\n", strings.Join(cli.Wrap(text, cli.Columns), "\n"))
+		}
+	}
+	paragraph(a.Judgement())
+	if rows := joinedRows(s); rows != nil {
+		var table bytes.Buffer
+		if err := cli.Table(&table, rows); err != nil {
+			return err
+		}
+		for k, line := range strings.Split(table.String(), "\n") {
+			if site := k - 2; site >= 0 && site < len(s.Sites) { // after the head and its rule
+				line = coloured(line, s.Sites[site].ChangeOutcome(len(s.Sites)), terminal)
+			}
+			fmt.Fprintln(b, line)
+		}
+		paragraph(s.ChangeMeaning())
+	}
+	paragraph(featuresText(a))
+	var notes []string
+	for _, n := range answerNotes(s, a) {
+		notes = append(notes, cli.Wrap("Note: "+n, cli.Columns)...)
+	}
+	if len(notes) > 0 {
+		fmt.Fprintf(b, "%s\n\n", strings.Join(notes[:min(len(notes), mostNotes)], "\n"))
+	}
+	return nil
+}
+
+// joinedRows returns the table of the effect of joining on each site, and on all test rows
+// together; nil if there are no sites.
+func joinedRows(s *runs.Summary) [][]string {
+	if len(s.Sites) < 2 {
+		return nil
+	}
+	rows := [][]string{{"site", "rows", "own model", "joint model", "change by joining"}}
+	add := func(name string, one runs.Site, sites int) {
+		row := []string{name, fmt.Sprint(one.Examples)}
+		if !one.Change.Known() {
+			rows = append(rows, append(row, "-", "-", one.NoChange()))
+			return
+		}
+		for _, score := range []runs.SiteScore{one.Alone, one.Joint(s.TunedKept())} {
+			text := lossText(score.Loss)
+			if score.Accuracy.Known() {
+				text += Number(" (%.3f)", score.Accuracy)
+			}
+			row = append(row, text)
+		}
+		low, high := one.ChangeInterval(sites)
+		rows = append(rows, append(row,
+			fmt.Sprintf("%s (%s to %s)", lossText(one.Change), lossText(low), lossText(high))))
+	}
+	for i, one := range s.Sites {
+		add(one.Label(i), one, len(s.Sites))
+	}
+	if all := s.AllSites; all != nil {
+		add("all sites", *all, 1)
+	}
+	return rows
+}
+
+// lossText writes a loss, or a difference.
+func lossText(n runs.Number) string {
+	digits := 4
+	switch size := math.Abs(float64(n)); {
+	case size >= 100:
+		digits = 1
+	case 0 < size && size < 0.00005: // which four digits round to 0
+		for ; size < 0.001 && digits < 12; size *= 10 {
+			digits++
+		}
+	}
+	return strings.ReplaceAll(fmt.Sprintf("%.*f", digits, float64(n)), "-", "−")
+}
+
+// negligible is the share of the largest weight below which a column is not among the used ones.
+const negligible = 0.01
+
+// featuresText names the columns that count beyond chance, or else those that the model uses most.
+func featuresText(a runs.Assessment) string {
+	if a.Effects.ByChance() {
+		return fmt.Sprintf("No feature counts beyond chance (p = %.2g).", a.Effects.NoFeature)
+	}
+	var used, beyond []string
+	largest := 0.0
+	for _, c := range a.Coefficients {
+		largest = max(largest, math.Abs(float64(c.Value)*c.Step()))
+	}
+	for _, c := range a.Coefficients {
+		if size := math.Abs(float64(c.Value) * c.Step()); size > 0 && size >= negligible*largest {
+			used = append(used, cmp.Or(c.Column, c.Feature))
+		}
+		if c.BeyondChance {
+			beyond = append(beyond, c.Column)
+		}
+	}
+	for _, one := range a.Importances {
+		if one.Rise > 0 && one.Rise >= negligible*a.Importances[0].Rise {
+			used = append(used, one.Feature)
+		}
+	}
+	switch {
+	case beyond != nil:
+		head := "Columns that count beyond chance"
+		if e := a.Effects; e != nil && e.Shown < e.Of {
+			head += ", of those that the model uses most"
+		}
+		return head + ": " + strings.Join(slices.Compact(beyond), ", ") + "."
+	case used != nil:
+		return "Columns that the model uses most: " + strings.Join(slices.Compact(used), ", ") + "."
+	}
+	return ""
+}
+
+// answerNotes returns what a reader has to know, the most pressing first.
+func answerNotes(s *runs.Summary, a runs.Assessment) (notes []string) {
+	notes = append(notes, s.Warnings...)
+	for _, m := range s.Models {
+		if m.Kept && !m.Solved() {
+			notes = append(notes, "The model has not converged: it is not the best that there is.")
+		}
+	}
+	marked := map[string][]string{}
+	for _, m := range a.Measures {
+		marked[m.Note] = append(marked[m.Note], m.Name)
+	}
+	if of := marked[runs.HeavyTails]; of != nil {
+		notes = append(notes, fmt.Sprintf("%s: %s.", strings.Join(of, ", "), runs.HeavyTails))
+	}
+	if a.Levels {
+		notes = append(notes, "Each site predicts with a level of its own: of rows of a new site nothing is judged.")
+	}
+	if a.Kept > a.Made {
+		notes = append(notes, fmt.Sprintf("These numbers are of a model of %s. The one that is kept is of all %d, the "+
+			"test rows too (-refit none leaves them out).", wording.Count(a.Made, "row"), a.Kept))
+	}
+	return notes
+}

@@ -1,0 +1,112 @@
+package experiment
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+
+	"dsbo"
+)
+
+// Terms are what an agent's answers keep to.
+type Terms struct {
+	Budget      Budget
+	Answers     [Kinds]int     // the most answers about each kind of rows
+	Multipliers [Kinds]float64 // deviation of the noise of one of them, in sensitivities
+}
+
+// NewTerms returns the terms of a budget that is spent by at most n answers about each kind
+// of rows.
+func NewTerms(b Budget, answers [Kinds]int) (Terms, error) {
+	t := Terms{Budget: b, Answers: answers}
+	if err := b.Check(); err != nil {
+		return t, err
+	}
+	for rows, n := range answers {
+		if n > 0 {
+			t.Multipliers[rows] = Multiplier(b, n)
+		}
+	}
+	return t, nil
+}
+
+// A Curator gives an agent's answers, with noise, as far as its terms go. It belongs to one
+// goroutine at a time.
+type Curator struct {
+	terms  Terms
+	ledger *Ledger
+	data   string // a digest of the agent's rows
+}
+
+// NewCurator returns the curator of an agent. data is a digest of its rows: other rows get other
+// noise, even for the same question.
+func NewCurator(t Terms, l *Ledger, data string) *Curator { return &Curator{t, l, data} }
+
+// AddNoise rounds an answer about a kind of rows to the grid and adds noise to it. sensitivity is
+// the norm by which one row can move the answer at most; what and inputs are the question, all but
+// the rows themselves on which the answer depends. A question that was asked before gets the answer
+// that was given.
+func (c *Curator) AddNoise(dst []float64, of Rows, sensitivity float64, what string, inputs ...[]float64) error {
+	if sensitivity == 0 { // a product with 0
+		return nil
+	}
+	grid, err := gridOf(c.terms.Multipliers[of]*(1+margin), sensitivity, len(dst))
+	if err != nil {
+		return err
+	}
+	source, err := c.ledger.noise(of, c.questionKey(what, sensitivity, inputs), c.terms.Answers[of])
+	if err != nil {
+		return err
+	}
+	for i, v := range dst {
+		if math.IsNaN(v) {
+			return dsbo.Errorf(dsbo.ErrDiverged, "%s: number %d of %d is NaN", what, i, len(dst))
+		}
+		units := int64(math.RoundToEven(min(max(v/grid, -mostUnits), mostUnits)))
+		dst[i] = float64(units+discreteGaussian(source)) * grid
+	}
+	return nil
+}
+
+const (
+	// mostUnits bounds an entry in units of the grid, so that it and its noise are whole numbers of
+	// float64. Larger ones, of a penalty run wild, are cut off: that brings no two answers
+	// farther apart.
+	mostUnits = 1 << 51
+	// margin is more than the rounding of float64 in a mean over a million rows can move an answer,
+	// as a share of the sensitivity: each of m terms adds at most m·2^-53 of it.
+	margin = 1e-3
+)
+
+// gridOf returns the unit of a grid for n entries in which noise of deviation 2^gridBits is
+// multiplier times the sensitivity, to which rounding adds one unit for each entry: 2^gridBits
+// = multiplier·(sensitivity/grid + √entries).
+func gridOf(multiplier, sensitivity float64, entries int) (float64, error) {
+	left := 1<<gridBits - float64(multiplier*math.Sqrt(float64(entries)))
+	if left < 1<<(gridBits-1) {
+		return 0, dsbo.ConfigErrorf(
+			"answers of %d numbers with noise of %.3g sensitivities are too many and too noisy for a grid of 2^-%d: "+
+				"ε must be larger, or K smaller",
+			entries, multiplier, gridBits)
+	}
+	return multiplier * sensitivity / left, nil
+}
+
+// questionKey returns the key of a question: its name, its inputs, the agent's rows, and the size
+// of its answer's noise.
+func (c *Curator) questionKey(what string, sensitivity float64, inputs [][]float64) []byte {
+	h := sha256.New()
+	h.Write([]byte(what + "\n" + c.data + "\n"))
+	number := func(v float64) { h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v))) }
+	number(sensitivity)
+	for _, v := range c.terms.Multipliers {
+		number(v)
+	}
+	for _, input := range inputs {
+		number(float64(len(input)))
+		for _, v := range input {
+			number(v)
+		}
+	}
+	return h.Sum(nil)
+}

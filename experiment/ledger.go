@@ -1,0 +1,146 @@
+package experiment
+
+import (
+	"crypto/hmac"
+	crand "crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+
+	"dsbo"
+	"dsbo/internal/files"
+)
+
+// Rows are the kinds of an agent's rows that answers are about. A row is of one kind alone, so that
+// each has the whole budget.
+type Rows uint8
+
+// The kinds of rows, and their number.
+const (
+	Training Rows = iota
+	Validation
+	Test
+	Kinds = 3
+)
+
+// String returns the kind's name.
+func (r Rows) String() string { return [Kinds]string{"training", "validation", "test"}[r] }
+
+const (
+	secretLen = 32
+	nameLen   = 16 // bytes of a name in the file, the first of which is the kind of rows
+)
+
+// A Ledger is an agent's file of a secret, and of the names of the answers given so far. An
+// answer's noise is a function of the secret and the whole question: a resumed run repeats its
+// answers, which reveals nothing more, and no two questions ever get the same noise. An answer's
+// name is on disk before the answer is given.
+//
+// The secret allows its holder to subtract the noise. The file belongs to the agent alone, and is
+// removed when the run is over. A Ledger belongs to one goroutine at a time.
+type Ledger struct {
+	file   files.File
+	secret [secretLen]byte
+	given  map[[nameLen]byte]bool
+	counts [Kinds]int
+}
+
+// OpenLedger opens the file, or makes it with a new secret. What a process that was killed left of
+// a name is cut off.
+func OpenLedger(path string) (*Ledger, error) {
+	file, err := files.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	l := &Ledger{file: file, given: map[[nameLen]byte]bool{}}
+	if err := l.read(); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), file.Close())
+	}
+	return l, nil
+}
+
+// read reads the secret and the names, or makes a secret in a file without one.
+func (l *Ledger) read() error {
+	all, err := io.ReadAll(l.file)
+	if err != nil {
+		return err
+	}
+	if len(all) < secretLen { // no answer was given before the secret was whole
+		crand.Read(l.secret[:])
+		if err := l.truncate(0); err != nil {
+			return err
+		}
+		if _, err := l.file.Write(l.secret[:]); err != nil {
+			return err
+		}
+		return l.file.Sync()
+	}
+	copy(l.secret[:], all)
+	names := all[secretLen:]
+	for ; len(names) >= nameLen; names = names[nameLen:] {
+		if names[0] >= byte(Kinds) {
+			return dsbo.ConfigErrorf("it must hold the names of answers; byte %d is no kind of rows",
+				len(all)-len(names))
+		}
+		l.countAnswer([nameLen]byte(names))
+	}
+	return l.truncate(int64(len(all) - len(names)))
+}
+
+// truncate ends the file after a number of bytes, where the next name is written.
+func (l *Ledger) truncate(size int64) error {
+	if err := l.file.Truncate(size); err != nil {
+		return err
+	}
+	return l.file.Sync()
+}
+
+// countAnswer counts the name of an answer.
+func (l *Ledger) countAnswer(name [nameLen]byte) {
+	if !l.given[name] {
+		l.given[name] = true
+		l.counts[name[0]]++
+	}
+}
+
+// Keyed returns a digest of data that is useless without the secret. A plain digest would reveal
+// the last row to anyone who knows all other rows.
+func (l *Ledger) Keyed(digest string) string {
+	mac := hmac.New(sha256.New, l.secret[:])
+	mac.Write([]byte("digest of rows\n" + digest))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// noise returns the source of an answer's noise, once the answer's name is on disk. question is all
+// that the answer depends on. An answer beyond the most is refused with [dsbo.ErrConfig], unless it
+// was given before.
+func (l *Ledger) noise(of Rows, question []byte, most int) (*rand.Rand, error) {
+	mac := hmac.New(sha256.New, l.secret[:])
+	mac.Write([]byte{byte(of)})
+	mac.Write(question)
+	seed := [sha256.Size]byte(mac.Sum(nil))
+	mac.Write([]byte("name")) // which reveals nothing of the seed
+	name := [nameLen]byte(mac.Sum(nil))
+	name[0] = byte(of)
+	if !l.given[name] {
+		if l.counts[of] >= most {
+			return nil, dsbo.ConfigErrorf(
+				"the privacy budget has %d answers about %s rows, and all are given", most, of)
+		}
+		if _, err := l.file.Write(name[:]); err != nil {
+			return nil, err
+		}
+		if err := l.file.Sync(); err != nil {
+			return nil, err
+		}
+		l.countAnswer(name)
+	}
+	return rand.New(rand.NewChaCha8(seed)), nil
+}
+
+// Close closes the file.
+func (l *Ledger) Close() error { return l.file.Close() }

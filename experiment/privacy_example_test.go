@@ -1,0 +1,21 @@
+package experiment_test
+
+import (
+	"fmt"
+
+	"dsbo/experiment"
+)
+
+// How much noise 1000 answers need within a budget, and what half of them tell.
+func ExampleAccountant() {
+	budget := experiment.Budget{Epsilon: 1, Delta: 1e-5}
+	multiplier := experiment.Multiplier(budget, 1000)
+	fmt.Printf("deviation %.1f times what one row can change\n", multiplier)
+
+	var a experiment.Accountant
+	a.Add(multiplier, 500)
+	fmt.Printf("ε of 500 answers: %.2f\n", a.Epsilon(budget.Delta))
+	// Output:
+	// deviation 127.9 times what one row can change
+	// ε of 500 answers: 0.69
+}

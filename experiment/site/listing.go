@@ -1,0 +1,184 @@
+package site
+
+import (
+	"dsbo/algo"
+	"dsbo/internal/linalg"
+	"dsbo/network"
+	"dsbo/runs"
+	"dsbo/train"
+)
+
+// A listing appends quantities of a run to a list.
+type listing struct {
+	Run
+	p, q   int          // lengths of x and y
+	wire   network.Wire // of the run
+	phase  string       // under way
+	suffix string       // of the names of what is listed now
+	lower  bool         // solutions that are listed now are of the lower problem alone
+	list   *[]Quantity
+}
+
+// Numbers of what is compared.
+const (
+	scoreNumbers   = 16 // rows, losses and right answers of four sets
+	pairNumbers    = 8  // of two models on a set
+	compareNumbers = 3 * pairNumbers
+)
+
+// quantities lists what the run will send.
+func (r Run) quantities() (list []Quantity, err error) {
+	l := listing{Run: r, wire: r.Config.Problem.Average.Wire, phase: Loading, list: &list}
+	if l.p, l.q, err = r.Config.Problem.Dims(); err != nil {
+		return nil, err
+	}
+	for _, f := range r.Found {
+		l.addFound(f)
+	}
+	if l.Best {
+		first := l
+		first.wire, first.suffix, first.Held = network.Float64, ", start", nil
+		first.addScored(constants)
+	}
+	if l.Ending.Before {
+		first := l
+		first.Ending.Solves = 1
+		first.addStructures()
+		l.Ending.Parts = 0
+	}
+	l.phase = Iterations
+	if err := l.addIterations(); err != nil {
+		return nil, err
+	}
+	l.phase = Evaluation
+	l.addRecords()
+	if l.phase = Models; r.Privacy == nil {
+		l.addModels()
+	}
+	return list, nil
+}
+
+// add lists a quantity of the phase, unless it is never sent.
+func (l listing) add(q Quantity) {
+	if q.Times.Most > 0 {
+		q.Phase, q.Name = l.phase, q.Name+l.suffix
+		*l.list = append(*l.list, q)
+	}
+}
+
+// addSum lists sums of n numbers on a wire.
+func (l listing) addSum(name string, n int, wire network.Wire, times Range) {
+	l.add(Quantity{Name: name, Length: float64(n), Wire: wire, Times: times})
+}
+
+// addWith lists sums that travel with others.
+func (l listing) addWith(name string, n int, wire network.Wire, times Range) {
+	l.add(Quantity{Name: name, Length: float64(n), Wire: wire, Times: times, With: true})
+}
+
+// The names of what loading finds.
+const (
+	TextsName = "text: columns, words or classes"
+	SumsName  = "sums over rows"
+)
+
+// addFound lists what was found together as the data were loaded.
+func (l listing) addFound(f runs.Found) {
+	if f.Sum != nil {
+		l.addSum(SumsName, len(f.Sum), network.Float64, exactly(1))
+		return
+	}
+	longest := 0
+	for _, text := range f.Texts {
+		longest = max(longest, len(text))
+	}
+	l.add(Quantity{Name: TextsName, Way: network.ByText, Length: float64(longest), Times: exactly(1),
+		Text: f.Texts[0]})
+}
+
+// addIterations lists what the method sends, by its Cost. The run may end as soon as patience does.
+func (l listing) addIterations() error {
+	c := l.Config
+	m := algo.Clone(c.Method)
+	if err := m.Init(l.p, l.q, c.K); err != nil {
+		return err
+	}
+	shortest := c.K
+	if c.Patience > 0 && l.HeldOut {
+		shortest = min(c.K, c.Patience*c.EvalEvery)
+	}
+	var times [4]Range // of averages of q numbers, of p, of q with others, and of one
+	var messages, floats Range
+	for k := range c.K {
+		least, most := algo.ForecastOf(m, k)
+		if k >= shortest {
+			least = algo.Cost{}
+		}
+		messages = messages.plus(Range{float64(least.Messages), float64(most.Messages)})
+		floats.Most += float64(most.Floats)
+		some, all := l.averagesOf(least), l.averagesOf(most)
+		for i := range times {
+			times[i] = times[i].plus(Range{some[i], all[i]})
+		}
+	}
+	l.addSum("gradients and Hessian products", l.q, l.wire, times[0])
+	l.addSum("hypergradient", l.p, l.wire, times[1])
+	l.addWith("diagonals of the Hessian", l.q, l.wire, times[2])
+	l.addSum("validation losses, votes", 1, network.Float64, times[3])
+	l.add(Quantity{Name: "copies of x, y, z, trackers", Way: network.ByMix, Length: floats.Most / max(1, messages.Most),
+		Wire: l.wire, Times: messages})
+	return nil
+}
+
+// averagesOf returns how many averages of q numbers, of p, of q with others and of one an iteration
+// has.
+func (l listing) averagesOf(c algo.Cost) (n [4]float64) {
+	if c.Averages == 0 {
+		return n
+	}
+	long := (c.AverageFloats - c.JVP*l.p) / l.q // the numbers in short ones are few
+	return [4]float64{float64(long - c.Joined), float64(c.JVP), float64(c.Joined), float64(c.Averages - long - c.JVP)}
+}
+
+// addRecords lists what the choice of steps and records send.
+func (l listing) addRecords() {
+	c := l.Config
+	var records, exact, spectra int
+	for _, k := range c.RecordedIterations() {
+		records++
+		if c.Evaluate == train.EvaluateExact && c.ExactAt(k) {
+			exact++
+		}
+		if c.LeastEigenvalueAt(k) {
+			spectra++
+		}
+	}
+	if l.Privacy != nil {
+		records, exact, spectra, l.HeldOut = l.Privacy.Answers[2], 0, 0, false
+	} else if c.HasSteps() {
+		l.add(Quantity{Name: "largest curvature", Way: network.ByMax, Length: 1, Times: exactly(1 + len(c.Membership))})
+	}
+	l.addSum("losses and right answers", scoreNumbers, network.Float64, exactly(records))
+	if l.HeldOut { // at records that do not lower that loss
+		l.addSum("held-out losses of two iterates", pairNumbers, network.Float64, Range{0, float64(records)})
+	}
+	l.addCopies(exactly(records + 1))
+	l.addSum("products for the least eigenvalue", l.q, min(l.wire, network.Float32),
+		Range{2, linalg.MostProducts}.Times(exactly(spectra)))
+	l.addSolutions(exactly(exact))
+}
+
+// addCopies lists what comparisons of the agents' copies of x, y, z and u send, which may be the
+// same.
+func (l listing) addCopies(comparisons Range) {
+	n, fine := comparisons.Most, min(l.wire, network.Float32)
+	l.add(Quantity{Name: "fingerprints of x, y, z, u, best iterate", Way: network.ByMax, Length: 10,
+		Times: comparisons})
+	m := algo.Clone(l.Config.Method)
+	if m.Init(l.p, l.q, 1) != nil || m.Cost(0).Averages > 0 {
+		return // all agents have the same; Init was checked before
+	}
+	l.addSum("x and the hypergradient", l.p, fine, Range{0, 2 * n})
+	l.addSum("y and z", l.q, fine, Range{0, 2 * n})
+	l.addSum("distances from the average", 1, network.Float64, Range{0, 4 * n})
+}

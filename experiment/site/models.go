@@ -1,0 +1,198 @@
+package site
+
+import (
+	"cmp"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/experiment/candidates"
+	"dsbo/network"
+)
+
+// What one of these takes, from the least to the most on the tasks of this module.
+var (
+	constants     = Range{2, 16}  // models of a search for the best constant
+	products      = Range{4, 500} // with the Hessian, of an exact solution
+	steps         = Range{1, 60}  // of Newton's method, of an exact solution
+	losses        = Range{1, 700} // where they no longer fall but for their round-off
+	strengths     = Range{3, 25}  // of a structure of penalties
+	lassoSteps    = Range{1, 100}
+	lassoProducts = Range{0, 3000}
+	descentSteps  = Range{1, candidates.MostProducts}
+	descentLosses = Range{0, 4 * candidates.MostProducts}
+)
+
+// addSolutions lists what exact solutions at n points x send.
+func (l listing) addSolutions(n Range) {
+	if n.Most == 0 {
+		return
+	}
+	prob := l.Config.Problem
+	fine, change, coarse := min(l.wire, network.BF16), network.BF16, network.Int8
+	if fine == network.Float64 {
+		change, coarse = fine, fine
+	}
+	upper := n
+	if l.lower {
+		upper = Range{}
+	}
+	changes := Quantity{Name: "changes of gradients, residuals", Length: float64(l.q), Wire: change, With: true,
+		Times: steps.plus(exactly(1)).Times(n).plus(Range{0, 1})} // from the gradient at a solver's start
+	if prob.Nonconvex {
+		coarse, changes.With = fine, false
+	}
+	l.addSum("gradients", l.q, fine, n)
+	l.addSum("validation gradients", l.p+l.q, fine, upper)
+	// Residuals after rounds of the adjoint system; those at its start travel with the validation
+	// gradients, and gradients after steps with the losses there, unless many steps are tried.
+	l.addSum("residuals", l.q, change, Range{0, 3}.Times(n))
+	l.add(changes)
+	l.addSum("products with the Hessian", l.q, coarse, n.Times(products))
+	l.addSum("hypergradient", l.p, fine, upper)
+	// at the two points where a solution may start, too
+	l.addSum("training and validation loss", 2, network.Float64, losses.plus(exactly(1)).Times(n))
+	l.addWith("losses at another start", 2, network.Float64, n)
+	if of, err := dsbo.Capabilities(prob.Evaluate[0]); err == nil && of.Diagonal != nil {
+		l.addWith("diagonal of the Hessian", l.q, coarse, n)
+	}
+}
+
+// addTrained lists what models at n points x send that are found by training.
+func (l listing) addTrained(n Range) {
+	m, gradients := algo.Clone(l.Held), 0
+	if m.Init(l.p, l.q, l.Config.K) != nil {
+		return // Init was checked before the plan
+	}
+	for k := range l.Config.K {
+		gradients += m.Cost(k).Averages
+	}
+	l.addSum("gradients on draws", l.q, l.wire, n.Times(exactly(gradients)))
+	l.addSum("validation loss", 1, network.Float64, n)
+	l.addCopies(n.Times(exactly(3)))
+}
+
+// addScored lists what models at n points x send, which are solved for or found by training, and
+// their losses.
+func (l listing) addScored(n Range) {
+	switch {
+	case l.Held != nil:
+		l.addTrained(n)
+	case l.Config.Problem.Nonconvex: // from one start or two
+		l.addSolutions(n.Times(Range{1, 2}))
+	default:
+		l.addSolutions(n)
+	}
+	l.addSum("losses and right answers", scoreNumbers, network.Float64, n)
+}
+
+// addModels lists what the models at the end send, and what is made of them.
+func (l listing) addModels() {
+	e, n, compared := l.Ending, constants.plus(Range{0, candidates.Descents}), Range{1, 3}
+	switch {
+	case e.Parts > 0: // one penalty and the best structure
+		l.addStructures()
+		l.addSum("losses and right answers", scoreNumbers, network.Float64, exactly(2))
+		if e.Levels { // of each strength that is the best so far, and of the best
+			compared.Most += float64(2*len(candidates.LevelStrengths) + 1) // with slopes
+		}
+	case !l.Rivals:
+		n, compared, l.Simpler, l.Rows = exactly(1), Range{}, 0, nil
+		fallthrough
+	default:
+		l.addScored(n)
+	}
+	l.addSum("losses of two models", compareNumbers, network.Float64, compared)
+	for _, sum := range e.Sums {
+		l.add(sum)
+	}
+	if e.Model > 0 && e.Parts == 0 {
+		all := l
+		all.p, all.q, all.suffix = cmp.Or(e.X, l.p), e.Model, ", all rows"
+		all.addScored(exactly(e.Solves))
+	}
+	if l.Simpler > 0 {
+		simpler := l
+		simpler.p, simpler.q, simpler.suffix, simpler.Held = 1, l.Simpler, ", simpler model", nil
+		simpler.Config.Problem.Nonconvex = false
+		simpler.addScored(constants)
+		simpler.addSum("losses of two models", compareNumbers, network.Float64, exactly(1))
+	}
+	for _, row := range l.Rows {
+		l.add(row)
+	}
+}
+
+// addStructures lists what the choice among structures of penalties sends: of each some strengths
+// of the models of all folds, one after the other, and models of all rows of the best one.
+func (l listing) addStructures() {
+	n, wholes := Range{candidates.LeastStructures, candidates.MostStructures}, Range{1, candidates.MostWholes}
+	if l.Ending.Levels {
+		n.Most, wholes.Most = 2*n.Most, 2*wholes.Most
+	}
+	if l.Ending.Scales > 0 {
+		n = exactly(2) // without a feature, and one penalty
+		l.addLasso()
+	}
+	tried := n.Times(strengths)
+	parts := l
+	parts.q, parts.suffix, parts.lower = l.Ending.Parts, ", all folds", true
+	parts.addSolutions(tried)
+	parts.addSum("losses of the rows that a model has not seen, squares, wrong classes", candidates.JudgedNumbers,
+		network.Float64, tried)
+	parts.addSum("losses of two structures' models", compareNumbers, network.Float64, Range{0, n.Most - 1})
+	rows := parts
+	rows.q, rows.suffix = l.Ending.Model, ", all rows"
+	rows.addSolutions(wholes.Times(exactly(l.Ending.Solves)))
+	l.addNetworks()
+}
+
+// addLasso lists what a lasso sends: of all folds at each λ of a path and of a search, and of all
+// rows at the chosen one.
+func (l listing) addLasso() {
+	folds, ends := l.Ending.Parts/l.Ending.Model, l.Ending.Solves
+	for _, of := range []struct {
+		suffix string
+		q      int
+		times  Range
+		parts  int
+	}{{", lasso, all folds", l.Ending.Parts, Range{3, candidates.MostLassoSolutions}, folds},
+		{", lasso, all rows", l.Ending.Model, exactly(2 * ends), 1}} {
+		one := l
+		one.suffix = of.suffix
+		one.addSum("means and squares of features", candidates.ScaleNumbers(of.parts, l.Ending.Scales), network.Float64,
+			exactly(max(1, ends/2)))
+		one.addSum("gradients", of.q, network.Float64, of.times.Times(lassoSteps))
+		one.addSum("products with the Hessian", of.q, network.Float64, of.times.Times(lassoProducts))
+		if of.parts > 1 {
+			one.addSum("validation gradients", of.q, network.Float64, Range{1, candidates.MostLassoSlopes})
+			one.addSum("losses of the rows that a model has not seen, squares, wrong classes",
+				candidates.JudgedNumbers, network.Float64, of.times)
+		}
+	}
+}
+
+// addNetworks lists what the choice among networks sends, not all of which need be tried: each is
+// solved for by BFGS at some strengths without the first fold, and the best without each of the
+// others and with all rows. A loss travels with the change of the gradient, unless a step was too
+// long.
+func (l listing) addNetworks() {
+	folds, ends := l.Ending.Parts/l.Ending.Model, l.Ending.Solves
+	again := Range{0, float64(folds - 1 + ends)}
+	tried := again.plus(Range{0, candidates.MostNetworkSolutions})
+	fine, change := min(l.wire, network.BF16), network.BF16
+	if fine == network.Float64 {
+		change = fine
+	}
+	for _, q := range l.Ending.Networks {
+		one := l
+		one.suffix = ", network"
+		one.addSum("gradients", q, fine, tried.Times(descentSteps))
+		one.addSum("changes of gradients", q, change, tried.Times(descentSteps.plus(exactly(1))))
+		one.addWith("training loss", 2, network.Float64, tried.Times(descentSteps))
+		one.addSum("training loss, alone", 2, network.Float64, tried.Times(descentLosses))
+		// of models of all rows at the start, too
+		one.addSum("validation and training loss", 2, network.Float64, tried.plus(Range{0, float64(folds * ends)}))
+		one.addSum("losses of rows, squares and products", candidates.NetworkNumbers, network.Float64,
+			again.plus(Range{0, 1}))
+	}
+}

@@ -1,8 +1,0 @@
-//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd)
-
-package disk
-
-import "os"
-
-// lock has no locks to take, on systems without flock.
-func lock(*os.File) bool { return true }

@@ -1,0 +1,15 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package files
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// lock reports whether nobody else has the lock of the same file or folder, which f then has until
+// it is closed.
+func lock(f *os.File) bool {
+	return !errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK)
+}

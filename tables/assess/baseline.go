@@ -1,0 +1,181 @@
+// Package survival has the baseline hazard of survival times as sums over sites find it: by events
+// and time at risk in bins of a grid that pooled counts alone shape. No time of a row leaves
+// its site.
+//
+// # Why no library
+//
+// Libraries put a step at each event time of the pooled rows, which shows these times.
+package assess
+
+import (
+	"math"
+	"slices"
+
+	"dsbo/internal/num"
+)
+
+// Rules of the grid: the most bins, the fewest events of a bin, and the fewest rows, and sites,
+// that are at risk where one begins.
+const (
+	mostBins    = 40
+	leastEvents = 5
+	leastRows   = 10
+	leastSites  = 3
+)
+
+// Ladder returns the public times among which horizons and steps are chosen, 10^k, 2·10^k and
+// 5·10^k, ascending.
+func Ladder() (times []float64) {
+	for k := -9; k <= 12; k++ {
+		for _, m := range []float64{1, 2, 5} {
+			times = append(times, m*math.Pow10(k))
+		}
+	}
+	return times
+}
+
+// isEvent reports whether a time ended with an event: −0 is a time of 0 without one.
+func isEvent(t float64) bool { return !math.Signbit(t) }
+
+// Beyond adds the number of rows with a time beyond each time of the ladder to counts. Times are
+// negative where no event ended them; rows[i] is the number of rows that row i represents.
+func Beyond(counts, times, rows []float64) {
+	for k, end := range Ladder() {
+		for i, t := range times {
+			if math.Abs(t) > end {
+				counts[k] += rows[i]
+			}
+		}
+	}
+}
+
+// Bins returns the edges, from 0 on, of at most 40 bins of the smallest step of the ladder that
+// reach the first of its times beyond which the pooled counts have no row.
+func Bins(beyond []float64) (edges []float64) {
+	ladder := Ladder()
+	end := ladder[len(ladder)-1]
+	if k := slices.Index(beyond, 0); k >= 0 {
+		end = ladder[k]
+	}
+	step := end
+	for _, s := range slices.Backward(ladder) {
+		if s < end && math.Round(end/s) <= mostBins {
+			step = s
+		}
+	}
+	for k := range int(math.Round(end/step)) + 1 {
+		edges = append(edges, float64(float64(k)*step))
+	}
+	return edges
+}
+
+// Numbers of bins.
+const (
+	perBin        = 3                 // events, rows at risk where it begins, and whether there are any
+	BinNumbers    = perBin * mostBins // of CountBins
+	HazardNumbers = 2 * mostBins      // of AddHazard
+)
+
+// CountBins adds to counts, BinNumbers of them, the perBin numbers of a site for each bin (edges k,
+// edges k+1]; the first one has times of 0 too. Times and rows are as [Beyond] takes them. A row is
+// at risk in each bin up to the one in which its time lies. The third number is 1, so that its sum
+// over the sites is how many have rows at risk.
+func CountBins(counts, edges, times, rows []float64) {
+	for k, end := range edges[1:] {
+		bin := counts[perBin*k:][:perBin]
+		for i, t := range times {
+			at := math.Abs(t)
+			if k > 0 && at <= edges[k] {
+				continue
+			}
+			if bin[1] += rows[i]; at <= end && isEvent(t) {
+				bin[0] += rows[i]
+			}
+		}
+		if bin[1] > 0 {
+			bin[2] = 1
+		}
+	}
+}
+
+// Grid joins bins from the left until each has 5 events, and ends where fewer than 10 rows are at
+// risk, or rows of fewer than 3 of the sites. Counts are pooled.
+func Grid(edges, counts []float64, sites int) (joined []float64) {
+	joined = []float64{edges[0]}
+	events := 0.0
+	for k, end := range edges[1:] {
+		bin := counts[perBin*k:][:perBin]
+		if bin[1] < leastRows || bin[2] < float64(min(leastSites, sites)) {
+			break
+		}
+		if events += bin[0]; events >= leastEvents {
+			joined, events = append(joined, end), 0
+		}
+	}
+	return joined
+}
+
+// AddHazard adds to sums, HazardNumbers of them, what a site has of each bin of a grid: events, and
+// time at risk times the row's hazard beside the mean row's.
+func AddHazard(sums, grid, times, rows, hazards []float64) {
+	for k, end := range grid[1:] {
+		for i, t := range times {
+			at := math.Abs(t)
+			if within := min(at, end) - grid[k]; within > 0 {
+				sums[2*k+1] += float64(rows[i] * hazards[i] * within)
+			}
+			if isEvent(t) && at <= end && (at > grid[k] || k == 0) {
+				sums[2*k] += rows[i]
+			}
+		}
+	}
+}
+
+// A Baseline is the cumulative hazard of the mean row, linear between edges.
+type Baseline struct {
+	Edges      []float64 `json:"edges"`      // from 0 on, ascending
+	Cumulative []float64 `json:"cumulative"` // hazard up to each edge
+}
+
+// NewBaseline returns the baseline of pooled sums of [AddHazard], two numbers a bin: its events,
+// and its time at risk times the relative hazards. Their ratio is the bin's hazard rate.
+func NewBaseline(grid, sums []float64) Baseline {
+	b := Baseline{Edges: grid, Cumulative: make([]float64, len(grid))}
+	for k := range grid[1:] {
+		rate := 0.0
+		if at := sums[2*k+1]; at > 0 {
+			rate = sums[2*k] / at
+		}
+		b.Cumulative[k+1] = b.Cumulative[k] + float64(rate*(grid[k+1]-grid[k]))
+	}
+	return b
+}
+
+// Horizon returns the last time that the baseline reaches; 0: it reaches none.
+func (b Baseline) Horizon() float64 { return b.Edges[len(b.Edges)-1] }
+
+// Survival returns the probability that a row with this hazard beside the mean row's has no event
+// up to a time, from 0 to the horizon: e^{−H(t) hazard}.
+func (b Baseline) Survival(t, hazard float64) float64 {
+	k, _ := slices.BinarySearch(b.Edges, t)
+	if k == 0 {
+		return 1
+	}
+	share := (t - b.Edges[k-1]) / (b.Edges[k] - b.Edges[k-1])
+	h := b.Cumulative[k-1] + float64(share*(b.Cumulative[k]-b.Cumulative[k-1]))
+	return num.Exp(-h * hazard)
+}
+
+// IsValid reports whether edges ascend from 0, and the hazard does not fall.
+func (b Baseline) IsValid() bool {
+	if len(b.Edges) == 0 || len(b.Cumulative) != len(b.Edges) || b.Edges[0] != 0 || b.Cumulative[0] != 0 {
+		return false
+	}
+	for k := range b.Edges[1:] {
+		if !(b.Edges[k+1] > b.Edges[k] && b.Cumulative[k+1] >= b.Cumulative[k]) ||
+			math.IsInf(b.Edges[k+1]+b.Cumulative[k+1], 1) {
+			return false
+		}
+	}
+	return true
+}
