@@ -289,9 +289,9 @@ func (h *held) addTable(c truth, d drawn) {
 }
 
 // TestCoverageOfEffects: intervals hold the truth in 95 % of tables, whether it is 0 or not, and so
-// do the intervals of the ten largest; hardly a table has a mark beyond chance where there is no effect.
-// Without -sets a few tables of some kinds are drawn, and what is found may be 4 deviations of a
-// binomial share below 94 %.
+// do the intervals of the ten largest; hardly a table has a mark beyond chance where there is no
+// effect. Without -sets a few tables of some kinds are drawn, and what is found may be 4 deviations
+// of a binomial share below 94 %.
 func TestCoverageOfEffects(t *testing.T) {
 	sets := *simulated
 	if sets == 0 && *table != "" {

@@ -233,8 +233,8 @@ func (e *Effects) ofColumn(column, length, k int) bool {
 }
 
 // TestEffectsOfCounts: a row that counts k is k rows in all that is told: coefficients, errors,
-// degrees of freedom, and how likely all is by chance, also of columns with blanks. Sums differ by their
-// order.
+// degrees of freedom, and how likely all is by chance, also of columns with blanks. Sums differ by
+// their order.
 func TestEffectsOfCounts(t *testing.T) {
 	for kind, classes := range map[Kind]int{Number: 0, Class: 3, Count: 0} {
 		r := rand.New(rand.NewPCG(3, uint64(kind)))
