@@ -6,6 +6,10 @@
 // A [Spec] lists the tasks and methods to compare (spec.go reads it, validate.go checks it, grid.go
 // has the points). trial.go makes one run, rank.go finds the best point and its cost to a target,
 // and tables.go and page.go present them. Runs are ranked with runs of the same task alone.
+//
+// figures.go draws the figures of package report for print, as SVG by gonum/plot: a program that
+// imports this package writes them beside its pages, and into these for readers without a script.
+// It brings gonum/plot's fonts, which are larger than all else that a task links.
 package compare
 
 import (

@@ -1,6 +1,3 @@
-// Package figures draws the figures of package report for print, as SVG by gonum/plot. A program
-// that imports it writes them beside its pages, and into these for readers without a script. It
-// brings gonum/plot's fonts, which are larger than all else that a task links.
 package compare
 
 import (
@@ -17,6 +14,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 
+	"dsbo/internal/num"
 	"dsbo/internal/wording"
 	"dsbo/runs/report"
 )
@@ -150,7 +148,7 @@ func setAxis(a *plot.Axis, e report.Extent) {
 	if e.Log {
 		const slack = 1e-3 // of the logarithm, whose round-off would lose a tick at an end
 		a.Scale, a.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
-		from, to := math.Floor(math.Log10(e.Low)+slack), math.Ceil(math.Log10(e.High)-slack)
+		from, to := math.Floor(num.Log(e.Low)/math.Ln10+slack), math.Ceil(num.Log(e.High)/math.Ln10-slack)
 		a.Min, a.Max = math.Pow10(int(from))*(1-slack), math.Pow10(int(max(to, from+1)))*(1+slack)
 		return
 	}
