@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"runtime/debug"
 	"slices"
 	"testing"
 	"time"
@@ -14,7 +15,10 @@ import (
 	"dsbo/network"
 )
 
-var schedules = flag.Int("schedules", 0, "of TestSafety; 0 means 20000, and 500 with -short")
+var schedules = flag.Int("schedules", 0, "of TestSafety; 0 means as many as find all planted bugs, and 500 with -short")
+
+// enough is a number of schedules among which there is one for each planted bug.
+const enough = 12000
 
 // A bug is one that is planted into the agents of a schedule.
 type bug string
@@ -310,9 +314,10 @@ func play(seed uint64, planted bug) *world {
 // proposers that send two begins. Two sessions never compute at once, lines with which a session
 // has computed stay, one result at most is final, and no id and no key is in two sessions.
 func TestSafety(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(800)) // a schedule leaves little, but drops a lot
 	count := *schedules
 	if count == 0 {
-		if count = 20000; testing.Short() {
+		if count = enough; testing.Short() {
 			count = 500
 		}
 	}
@@ -332,13 +337,14 @@ func TestSafety(t *testing.T) {
 
 // TestPlantedBugs: the schedules find what an agent may do wrong.
 func TestPlantedBugs(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(800))
 	for _, planted := range []bug{promiseLost, notOnDisk, takesBack, noResultRule, tooEarly, lastTooEarly, freshCounts,
 		writesTooLate, keyStays} {
 		if testing.Short() && planted == promiseLost { // it takes thousands of schedules
 			continue
 		}
 		found := -1
-		for seed := 0; seed < 12000 && found < 0; seed++ {
+		for seed := 0; seed < enough && found < 0; seed++ {
 			if w := play(uint64(seed), planted); w.wrong != "" {
 				found = seed
 				t.Logf("%s: seed %d: %.100s", planted, seed, w.wrong)
