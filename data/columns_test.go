@@ -120,8 +120,10 @@ func TestClip(t *testing.T) {
 	if task.Shards[0].Train.X.At(0, 0) != 3 {
 		t.Error("the rows that were given must stay as they are")
 	}
-	if _, err := data.Clip(task, 0, nil); !errors.Is(err, dsbo.ErrConfig) {
-		t.Errorf("a bound of 0: error %v", err)
+	for _, bound := range []float64{0, -1, math.NaN(), 3.5e38} { // rows become float32
+		if _, err := data.Clip(task, bound, nil); !errors.Is(err, dsbo.ErrConfig) {
+			t.Errorf("a bound of %g: error %v", bound, err)
+		}
 	}
 }
 

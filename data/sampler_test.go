@@ -17,9 +17,9 @@ func TestDrawAllRows(t *testing.T) {
 		batch, rows int
 		set         dsbo.Set
 	}{{0, 10, dsbo.Lower}, {10, 10, dsbo.Upper}, {11, 10, dsbo.Curvature}, {-1, 10, dsbo.Lower}, {3, 10, dsbo.Whole},
-		{1, 0, dsbo.Lower}} {
+		{1, 0, dsbo.Lower}, {3, 10, dsbo.LowerBatch}} {
 		s := Sampler{Batch: c.batch}
-		if got := s.Draw(dsbo.Sample{Set: c.set}, c.rows); got != nil {
+		if got := s.Draw(dsbo.Sample{Set: c.set, T: 1}, c.rows); got != nil {
 			t.Errorf("batch %d of %d rows, set %v: %v, want nil (all rows)", c.batch, c.rows, c.set, got)
 		}
 	}
@@ -121,6 +121,22 @@ func TestMaskMean(t *testing.T) {
 		}
 		if share := kept / (rows * cols); !(math.Abs(share-keep) <= 6*math.Sqrt(keep*(1-keep)/(rows*cols))) {
 			t.Errorf("a mask keeps %g of its numbers, want %g", share, keep)
+		}
+	}
+}
+
+// TestMaskOfNoDraw: outside of draws a mask changes nothing: factors are 1, and normal numbers 0.
+func TestMaskOfNoDraw(t *testing.T) {
+	for _, set := range []dsbo.Set{dsbo.Whole, dsbo.UpperBatch, dsbo.Upper} {
+		for keep, want := range map[float64]float64{.2: 1, 1: 1, 0: 0} {
+			same := true
+			mask := testkit.Get((&Sampler{}).Mask(50, 1, dsbo.Sample{Set: set}, 0, keep))
+			for row := range 50 {
+				same = same && mask.At(row, 0) == want
+			}
+			if same != (set != dsbo.Upper || keep == 1) {
+				t.Errorf("set %v, of which %g are kept: all are %g: %t", set, keep, want, same)
+			}
 		}
 	}
 }
@@ -239,15 +255,16 @@ func TestSigns(t *testing.T) {
 	if !slices.Equal(first, signs(1, 2, 3)) {
 		t.Error("the same name gives other signs")
 	}
-	sum := 0.0
-	for _, v := range first {
+	sum, alike := 0.0, 0.0
+	for j, v := range first {
 		if v != 1 && v != -1 {
 			t.Fatalf("a sign is %g", v)
 		}
 		sum += v
+		alike += v * first[(j+64)%1000] // of the next word of bits
 	}
-	if !(math.Abs(sum) <= 6*math.Sqrt(1000)) {
-		t.Errorf("the sum of 1000 signs is %g", sum)
+	if !(math.Abs(sum) <= 6*math.Sqrt(1000)) || !(math.Abs(alike) <= 6*math.Sqrt(1000)) {
+		t.Errorf("the sum of 1000 signs is %g, and their products' with those of the next word %g", sum, alike)
 	}
 	for _, other := range [][]float64{signs(2, 2, 3), signs(1, 3, 3), signs(1, 2, 4)} {
 		if slices.Equal(first, other) {
