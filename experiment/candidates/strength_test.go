@@ -7,9 +7,12 @@ import (
 	"slices"
 	"testing"
 
+	"dsbo"
+	"dsbo/algo/algotest"
 	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/runs"
+	"dsbo/train"
 )
 
 // searchOf returns a search among strengths whose losses and errors are a function's, of rows
@@ -160,6 +163,9 @@ func TestChoose(t *testing.T) {
 			list = append(list, &Structure{Structure: runs.Structure{Loss: loss}})
 		}
 		best, err := choose(list, func(float64) float64 { return 0 }, func(least, st *Structure) (bool, error) {
+			if st == least {
+				t.Errorf("of losses %v the least is compared with itself", c.losses)
+			}
 			return st.Loss-least.Loss > c.surely && st.Loss != 2.2, nil
 		})
 		if got := slices.Index(list, best); err != nil || got != c.want {
@@ -175,6 +181,51 @@ func TestChoose(t *testing.T) {
 	})
 	if err != nil || best != list[2] {
 		t.Errorf("an unlikely strength, or a loss above the first one's, is kept: %v, %v", best, err)
+	}
+	if _, err := choose(list, prior, func(_, _ *Structure) (bool, error) { return true, dsbo.ErrDiverged }); err == nil {
+		t.Error("a comparison that fails has chosen")
+	}
+}
+
+// TestSurelyBeats: a structure beats another one where its loss on validation examples is lower by
+// more than two errors of the difference, with what their strengths are unlikely by.
+func TestSurelyBeats(t *testing.T) {
+	const n = 102
+	f := &crossFit{ctx: t.Context(), rows: 100}
+	f.Model.Of = models.Linear{Features: 1, Outputs: 2}
+	f.Problem = train.Problem{Oracles: []dsbo.Oracle{algotest.NewQuadratics(1, 1, 1, 1)[0]},
+		Each: func(_ int, set train.Set, m train.Fit) (e train.Each, err error) {
+			for k := range n { // of mean and error m.Y; other sets tell the contrary
+				v := m.Y[0] + m.Y[1]*math.Sqrt(n-1)*float64(1-2*(k%2))
+				if set != train.ValSet {
+					v = -9 * m.Y[0]
+				}
+				e.Losses = append(e.Losses, v)
+			}
+			return e, nil
+		}}
+	likely := math.Log(100)
+	unlikely := likely - math.Sqrt(3*(math.E-1)) // by 4·1/2 of a row
+	for _, c := range []struct {
+		change, error   float64
+		least, strength float64
+		want            bool
+	}{
+		{-.21, .1, likely, likely, true}, {-.19, .1, likely, likely, false}, {.21, .1, likely, likely, false},
+		{.19, .1, likely, likely, false}, {-.01, 0, likely, likely, true}, {.01, 0, likely, likely, false},
+		{-.21, .1, unlikely, likely, false}, {-.23, .1, unlikely, likely, true}, {-.19, .1, likely, unlikely, true},
+		{-.17, .1, likely, unlikely, false}, {-.19, .1, unlikely, unlikely, false},
+		{-.21, .1, unlikely, unlikely, true}, {0, 0, likely, likely, false},
+	} {
+		least, st := &Structure{y: []float64{c.change, c.error}}, &Structure{y: []float64{0, 0}}
+		least.Strength, st.Strength = c.least, c.strength
+		if got, err := f.beats(least, st); err != nil || got != c.want {
+			t.Errorf("%+v: it surely beats the other one: %t, %v", c, got, err)
+		}
+	}
+	f.Problem.Each = nil
+	if got, err := f.beats(&Structure{}, &Structure{}); got || err != nil {
+		t.Errorf("without losses of examples it surely beats the other one: %t, %v", got, err)
 	}
 }
 
