@@ -336,6 +336,29 @@ func TestPosed(t *testing.T) {
 	}
 }
 
+// TestRoughProblem: problems of products are in float32, of all rows; others in float64, by the
+// batches of the run.
+func TestRoughProblem(t *testing.T) {
+	_, p := testkit.Get2(parseTiny(t, "-agents=3 -batch=4 -dtype=float32").poseHere(t.Context()))
+	for rough, make := range map[bool]func(data.Task, models.Model) (train.Problem, error){true: p.roughProblem,
+		false: p.problemOf} {
+		o := testkit.Get(make(p.data, p.model)).Oracles[0]
+		var draws [2][]float64
+		short := true // all numbers have the digits of float32
+		for k := range draws {
+			draws[k] = []float64{0, 0, 0}
+			testkit.OK(o.LowerGrad(draws[k], []float64{.1, .2, .3}, []float64{.4, .5, .6},
+				dsbo.Sample{Set: dsbo.Lower, K: k}))
+			for _, v := range draws[k] {
+				short = short && float64(float32(v)) == v
+			}
+		}
+		if whole := slices.Equal(draws[0], draws[1]); whole != rough || short != rough {
+			t.Errorf("rough %t: of all rows %t, in float32 %t", rough, whole, short)
+		}
+	}
+}
+
 // TestLongestVector: vectors are bounded once the model is known, by more than what is always sent.
 func TestLongestVector(t *testing.T) {
 	r := ofJob(new(Job), run{})

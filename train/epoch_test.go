@@ -1,6 +1,7 @@
 package train
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -224,5 +225,46 @@ func TestBegan(t *testing.T) {
 	}
 	if r.Records = []runs.Record{{Iteration: 2}}; r.Last().Iteration != 2 {
 		t.Errorf("the last record is %+v", r.Last())
+	}
+}
+
+// TestAgreed: all processes stop where one is to, and name the earliest divergence, of several the
+// first agent's, by its number in the roster; an error that is none comes before.
+func TestAgreed(t *testing.T) {
+	of := func(iteration int, quantity string) error {
+		return &dsbo.DivergedError{Iteration: iteration, Quantity: quantity, Value: 1e9}
+	}
+	x, z, own, failed := of(7, "norm of x"), of(5, "norm of z"), of(3, "μ"), errors.New("failed")
+	for name, c := range map[string]struct {
+		stops bool
+		errs  []error
+		want  string // agent, iteration and quantity; or the error
+	}{
+		"none":             {false, []error{nil, nil, nil}, ""},
+		"stops":            {true, []error{nil, nil, nil}, ""},
+		"one":              {false, []error{nil, x, nil}, "2 7 norm of x"},
+		"the earlier":      {false, []error{nil, x, z}, "5 5 norm of z"},
+		"the earlier, too": {true, []error{z, x, nil}, "0 5 norm of z"},
+		"both":             {false, []error{nil, z, of(5, "norm of y")}, "2 5 norm of z"},
+		"of its own":       {false, []error{x, own, z}, "2 3 something of the method's own"},
+		"at once":          {false, []error{nil, x, of(0, "norm of y")}, "5 0 norm of y"},
+		"failed":           {true, []error{x, failed, nil}, "failed"},
+	} {
+		g := network.NewGroup(network.GroupConfig{N: 3, Numbers: []int{0, 2, 5}})
+		s := &stepper{Group: g, agents: []*agent{{mixer: new(meteredMixer)}, {mixer: new(meteredMixer)},
+			{mixer: new(meteredMixer)}}}
+		stop, first, err := s.agreeAll(t.Context(), c.stops, c.errs)
+		got := ""
+		if first != nil {
+			if got = fmt.Sprintf("%d %d %s", first.Agent, first.Iteration, first.Quantity); first.Value != 1e9 {
+				t.Errorf("%s: value %g", name, first.Value)
+			}
+		}
+		if err != nil {
+			got = err.Error()
+		}
+		if got != c.want || stop != (c.stops && err == nil) {
+			t.Errorf("%s: %q, stop %t", name, got, stop)
+		}
 	}
 }

@@ -1,13 +1,17 @@
 package tune
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
+	"dsbo/ad"
+	"dsbo/data"
 	"dsbo/experiment"
 	"dsbo/internal/testkit"
+	"dsbo/models"
 	"dsbo/runs"
 	"dsbo/tables/assess"
 	"dsbo/tables/features"
@@ -104,6 +108,92 @@ func TestTies(t *testing.T) {
 		of := judge{tune: one, run: experiment.FinishedRun{Collective: adding(0)}}
 		if got := of.tables(); got.Breslow != want || got.Kind != assess.Hazard {
 			t.Errorf("%s: %+v", ties, got)
+		}
+	}
+}
+
+// TestStartsAtEarlier: a run starts at the λ of the run of -from, or the mean of it where one λ is
+// for all, and in each fold at its model, where that has the same layers. All sites must start
+// alike, but with differential privacy, where starts are averaged.
+func TestStartsAtEarlier(t *testing.T) {
+	y := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+	mlp := models.MLP{Features: 4, Outputs: 2, Hidden: []int{3}, Loss: models.CrossEntropy{}}
+	for name, c := range map[string]struct {
+		shared          string
+		folds           int
+		m               models.Model
+		private, unlike bool
+		x               []float64
+		times           int // the earlier model
+	}{
+		"for each":        {perFeature, 0, linearOf(models.PerFeature{}), false, false, []float64{1, 2, 3, 6}, 1},
+		"for all":         {auto, 0, linearOf(models.OnePenalty{}), false, false, []float64{3}, 1},
+		"in folds":        {auto, 3, linearOf(models.OnePenalty{}), false, false, []float64{3}, 3},
+		"of other layers": {perFeature, 0, mlp, false, false, nil, 0},
+		"privately":       {auto, 0, linearOf(models.OnePenalty{}), true, true, []float64{3}, 1},
+		"unlike":          {auto, 0, linearOf(models.OnePenalty{}), false, true, []float64{3}, 1},
+	} {
+		one := plainTune([3]int{60, 60, 20}, c.folds)
+		one.shared = c.shared
+		e := &earlier{model: testkit.Get(modelOf(one, y))}
+		for k, feature := range []string{"a", "b", "c", "d"} {
+			e.lambdas = append(e.lambdas, runs.Penalty{Name: feature, Lambda: []float64{1, 2, 3, 6}[k]})
+		}
+		one.earlier = e
+		said := ""
+		a := experiment.Agents{Private: c.private, Collective: alone{},
+			Log: func(format string, args ...any) { said += fmt.Sprintf(format, args...) }}
+		if c.unlike {
+			a.Collective = sites{"another"}
+		}
+		if err := one.startFromEarlier(a, c.m); (err != nil) != (c.unlike && !c.private) {
+			t.Errorf("%s: error %v", name, err)
+		}
+		if c.x != nil && !slices.Equal(e.x, c.x) || len(e.y) != c.times*len(y) ||
+			strings.Contains(said, "does not start") != (c.times == 0) {
+			t.Errorf("%s: starts at %v and %v; %q", name, e.x, e.y, said)
+		}
+		for k := range c.times {
+			folds := models.Folds{Of: linearOf(models.OnePenalty{}), Count: c.times}
+			if weights, intercepts := folds.Fold(e.y, k); !slices.Equal(slices.Concat(weights, intercepts), y) {
+				t.Errorf("%s: fold %d starts at %v and %v", name, k, weights, intercepts)
+			}
+		}
+		if x, start := one.start(); x != nil || !slices.Equal(start, e.y) {
+			t.Errorf("%s: the task starts at %v and %v", name, x, start)
+		}
+	}
+	one := plainTune([3]int{60, 60, 20}, 0)
+	testkit.OK(one.startFromEarlier(experiment.Agents{}, linearOf(models.OnePenalty{}))) // without -from
+}
+
+// TestUnfolded: the model of all rows has the weights of rows without folds; without folds, and
+// without rows, data stay as they are.
+func TestUnfolded(t *testing.T) {
+	table := func(v ...float64) *ad.Table { return testkit.Get(ad.FloatTable(len(v), 1, v)) }
+	for folds, want := range map[int][]float64{0: {3, 4}, 5: {1, 1}} {
+		one := plainTune([3]int{2, 2, 0}, folds)
+		e := data.Examples{X: table(7, 8), Target: table(1, 0), Weight: table(3, 4),
+			Columns: []data.Column{{Name: "own"}}}
+		val := e
+		val.Columns = append(val.Columns[:1:1], data.Column{Name: "of folds"})
+		one.prepared.Data.Shards = []data.Shard{{Train: e, Val: val}, {}}
+		one.prepared.Weights = []*ad.Table{table(1, 1), table(5)}
+		got := one.unfolded()
+		for set, of := range map[string]data.Examples{"training": got.Shards[0].Train, "validation": got.Shards[0].Val} {
+			if w := []float64{of.Weight.At(0, 0), of.Weight.At(1, 0)}; !slices.Equal(w, want) {
+				t.Errorf("%d folds, %s: weights %v, want %v", folds, set, w, want)
+			}
+		}
+		if n := len(got.Shards[0].Val.Columns); (n == 1) != (folds > 0) {
+			t.Errorf("%d folds: %d columns of validation rows", folds, n)
+		}
+		if got.Shards[1].Train.Weight != nil || one.prepared.Data.Shards[0].Train.Weight.At(0, 0) != 3 {
+			t.Errorf("%d folds: a site without rows has weights, or the data themselves have changed", folds)
+		}
+		_, inFolds := one.inFolds(linearOf(models.OnePenalty{})).(models.Folds)
+		if _, network := one.inFolds(models.MLP{}).(models.Folds); inFolds != (folds > 0) || network {
+			t.Errorf("%d folds: a linear model is in folds: %t, a network: %t", folds, inFolds, network)
 		}
 	}
 }
