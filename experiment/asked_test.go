@@ -224,6 +224,14 @@ func TestAgentsNumbered(t *testing.T) {
 			t.Errorf("%s: %d agents, numbers %v", c.text, f.Agents, f.Numbers)
 		}
 	}
+	for args, want := range map[string]int{"": 3, "-agents=4": 4} { // as many as have files, unless a flag asks for others
+		task := newTiny()
+		task.Agents = files.Agents
+		j := testkit.Get(Parse(task, strings.Fields(args), io.Discard))
+		if _, err := j.resolveParameters(); err != nil || j.Settings.Agents != want {
+			t.Errorf("%q: %d agents, want %d, %v", args, j.Settings.Agents, want, err)
+		}
+	}
 	if none := (agentsFlag{}).String(); none != "" {
 		t.Errorf("a flag of no settings is %q", none)
 	}

@@ -179,6 +179,15 @@ func TestFoldedNetwork(t *testing.T) {
 			(f.done.Network != nil) != bent || len(f.done.Parts) > 0 != bent {
 			t.Errorf("bent %t: %s, structures %+v", bent, s.Verdict.Sentence, s.Structures)
 		}
+		linear := 0
+		for _, m := range s.Models {
+			if strings.HasPrefix(m.Name, "linear, λ") {
+				linear++
+			}
+		}
+		if linear != 2 || !strings.HasPrefix(s.Verdict.Against, "linear, λ") {
+			t.Errorf("bent %t: %d linear models, against %q", bent, linear, s.Verdict.Against)
+		}
 		if notes := strings.Join(s.Verdict.Notes, " "); strings.Contains(notes, "network has one level") != c.levels {
 			t.Errorf("%+v: %s", c, notes)
 		}

@@ -2,6 +2,7 @@ package runs_test
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -78,6 +79,13 @@ func TestRemoveAllButNewestCheckpoints(t *testing.T) {
 }
 
 // TestOldCheckpoints: the newest few checkpoints stay of a run that has gone back, up to
+// TestNoFolder: a folder that is not there has no files.
+func TestNoFolder(t *testing.T) {
+	if paths, err := runs.Folder(filepath.Join(t.TempDir(), "none")).PathsWithPrefix(""); err != nil || paths != nil {
+		t.Errorf("%v, %v", paths, err)
+	}
+}
+
 // where it is, and all after that.
 func TestOldCheckpoints(t *testing.T) {
 	f, agents := runs.Folder(t.TempDir()), []int{1}

@@ -146,6 +146,7 @@ func TestConsistent(t *testing.T) {
 		t.Error("whole curves are refused")
 	}
 	for name, spoil := range map[string]func(a *Assessment){
+		"the first":   func(a *Assessment) { a.Classes[0].Right = three },
 		"ROC curve":   func(a *Assessment) { a.Classes[1].Right = three },
 		"calibration": func(a *Assessment) { a.Classes[1].Observed = two },
 		"a row":       func(a *Assessment) { a.Confusion[1] = three },

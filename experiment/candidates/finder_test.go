@@ -147,8 +147,10 @@ func TestBacktrack(t *testing.T) {
 	unsolved := candidates.NewModel("λ = 0", 0, []float64{0})
 	unsolved.Finder = f
 	for _, rival := range append(rivals[1:], unsolved) {
-		if got, _, err := f.Backtrack(t.Context(), solve(3), rival); err != nil || got.FoundBy != "" {
-			t.Errorf("x is moved to %v, error %v", got.X, err)
+		for _, tuned := range []*candidates.Model{solve(3), unsolved} {
+			if got, _, err := f.Backtrack(t.Context(), tuned, rival); err != nil || got != tuned {
+				t.Errorf("x is moved to %v, error %v", got.X, err)
+			}
 		}
 	}
 	tuned := solve(3)

@@ -152,9 +152,14 @@ func TestNearest(t *testing.T) {
 		f.constants[c] = solved(float64(c), 1, 0, 0, 0)
 		f.constants[c].X = []float64{float64(c)}
 	}
-	for c, want := range map[int]float64{-9: -2, -1: -2, 1: 0, 2: 0, 3: 4, 14: 4} {
+	for c, want := range map[int]float64{-9: -2, -2: -2, -1: -2, 1: 0, 2: 0, 3: 4, 14: 4} {
 		if got := f.nearest(c); float64(got.Lambda) != want {
 			t.Errorf("constant %d begins at the model of %g, want %g", c, got.Lambda, want)
+		}
+		if known := f.constants[c]; known != nil { // it is not solved again, for which there is no solver
+			if got, err := f.constant(t.Context(), c, 0); err != nil || got != known {
+				t.Errorf("constant %d is %+v, %v", c, got, err)
+			}
 		}
 	}
 }
@@ -363,6 +368,22 @@ func TestWeakestCounts(t *testing.T) {
 		{make([]float64, 6), false}, {[]float64{.05, .01, .02, .03, 9, 9}, true}, {nil, false}} {
 		if got := f.weakestCounts(whole{Penalties: []float64{-3, 0}, Y: c.y}); got != c.want {
 			t.Errorf("weights %v: %t, want %t", c.y, got, c.want)
+		}
+	}
+}
+
+// TestThresholds: weights have λα, intercepts none; what can have no weight has an infinite one, as
+// features without a deviation, and intercepts of a joint loss.
+func TestThresholds(t *testing.T) {
+	for _, joint := range []bool{false, true} {
+		s := &SparseProblem{entries: []entry{{feature: 0, unit: 2}, {feature: 1}, {feature: -1}}}
+		s.Thresholds, s.of.Of.Loss = make([]float64, 3), models.Squared{}
+		want := []float64{.6, math.Inf(1), 0}
+		if joint {
+			s.of.Of.Loss, want[2] = models.Cox{}, math.Inf(1)
+		}
+		if s.set(3, .2); !(math.Abs(s.Thresholds[0]-want[0]) < 1e-15) || !slices.Equal(s.Thresholds[1:], want[1:]) {
+			t.Errorf("joint %t: thresholds %v, want %v", joint, s.Thresholds, want)
 		}
 	}
 }

@@ -134,6 +134,12 @@ func TestStructures(t *testing.T) {
 					t.Errorf("%v: %s, by %d solutions; the loss is %g, with one penalty %g", err, last.Name,
 						last.Solutions, last.Loss, s.List[0].Loss)
 				}
+				for j, named := range map[int]float64{0: matter, d - 1: other} {
+					at, _ := s.PenaltiesOf(last, 0)
+					if is := at[j] + last.Strength; !(math.Abs(is-named) <= .0051*math.Abs(is)) { // three digits
+						t.Errorf("the penalty of feature %d is %g, and named as %g", j, is, named)
+					}
+				}
 			}
 			if x := s.Penalties(); name != "all the same" && !(x[0]+1 < x[d-1]) {
 				t.Errorf("the log-penalty is %g of a feature that matters, %g of one that does not", x[0], x[d-1])
