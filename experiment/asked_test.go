@@ -224,7 +224,7 @@ func TestAgentsNumbered(t *testing.T) {
 			t.Errorf("%s: %d agents, numbers %v", c.text, f.Agents, f.Numbers)
 		}
 	}
-	for args, want := range map[string]int{"": 3, "-agents=4": 4} { // as many as have files, unless a flag asks for others
+	for args, want := range map[string]int{"": 3, "-agents=4": 4} { // as many as have files, or as a flag asks for
 		task := newTiny()
 		task.Agents = files.Agents
 		j := testkit.Get(Parse(task, strings.Fields(args), io.Discard))

@@ -149,7 +149,8 @@ func TestSimplerModel(t *testing.T) {
 			first.Kept {
 			t.Errorf("%+v heads the table; the best constant has Φ %g", first, best)
 		}
-		if notes := strings.Join(s.Verdict.Notes, " "); strings.Contains(notes, "simpler model does as well") != scored {
+		notes := strings.Join(s.Verdict.Notes, " ")
+		if strings.Contains(notes, "simpler model does as well") != scored {
 			t.Errorf("scored %t: notes %q", scored, notes)
 		}
 	}

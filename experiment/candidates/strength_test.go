@@ -182,7 +182,8 @@ func TestChoose(t *testing.T) {
 	if err != nil || best != list[2] {
 		t.Errorf("an unlikely strength, or a loss above the first one's, is kept: %v, %v", best, err)
 	}
-	if _, err := choose(list, prior, func(_, _ *Structure) (bool, error) { return true, dsbo.ErrDiverged }); err == nil {
+	_, err = choose(list, prior, func(_, _ *Structure) (bool, error) { return true, dsbo.ErrDiverged })
+	if err == nil {
 		t.Error("a comparison that fails has chosen")
 	}
 }

@@ -130,15 +130,11 @@ func TestStructures(t *testing.T) {
 			if c.blocks {
 				last, matter, other := s.List[len(s.List)-1], 0., 0.
 				_, err := fmt.Sscanf(last.Name, "blocks: matter %g, noise %g", &matter, &other)
-				if err != nil || !(matter+2 < other) || last.Loss >= s.List[0].Loss || last.Solutions > 26 {
+				at, _ := s.PenaltiesOf(last, 0)
+				if err != nil || !(matter+2 < other) || last.Loss >= s.List[0].Loss || last.Solutions > 26 ||
+					!(math.Abs(at[0]+last.Strength-matter) <= .0051*math.Abs(matter)) { // of three digits
 					t.Errorf("%v: %s, by %d solutions; the loss is %g, with one penalty %g", err, last.Name,
 						last.Solutions, last.Loss, s.List[0].Loss)
-				}
-				for j, named := range map[int]float64{0: matter, d - 1: other} {
-					at, _ := s.PenaltiesOf(last, 0)
-					if is := at[j] + last.Strength; !(math.Abs(is-named) <= .0051*math.Abs(is)) { // three digits
-						t.Errorf("the penalty of feature %d is %g, and named as %g", j, is, named)
-					}
 				}
 			}
 			if x := s.Penalties(); name != "all the same" && !(x[0]+1 < x[d-1]) {

@@ -180,7 +180,8 @@ func TestUnfolded(t *testing.T) {
 		one.prepared.Data.Shards = []data.Shard{{Train: e, Val: val}, {}}
 		one.prepared.Weights = []*ad.Table{table(1, 1), table(5)}
 		got := one.unfolded()
-		for set, of := range map[string]data.Examples{"training": got.Shards[0].Train, "validation": got.Shards[0].Val} {
+		for set, of := range map[string]data.Examples{"training": got.Shards[0].Train,
+			"validation": got.Shards[0].Val} {
 			if w := []float64{of.Weight.At(0, 0), of.Weight.At(1, 0)}; !slices.Equal(w, want) {
 				t.Errorf("%d folds, %s: weights %v, want %v", folds, set, w, want)
 			}
