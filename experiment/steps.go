@@ -114,7 +114,7 @@ func (r *run) trainConfig(at beginning, p *problem, m algo.Method, startX []floa
 		Problem: p.Problem, W: r.graph.W, Membership: at.changes, Changing: r.layout.ownsFiles(),
 		Method: m, StartX: startX, K: s.Iterations, CurvatureX: startX,
 		EvalEvery: s.EvalEvery, ExactEach: r.settings.given["eval-every"], Patience: s.Patience,
-		Newest:          !s.Rivals && s.Holdout == 0,
+		HeldOut: s.Holdout > 0, Newest: !s.Rivals && s.Holdout == 0,
 		CheckpointEvery: s.CheckpointEvery, Dir: string(r.folder),
 		Resume: s.Resume || at.point != nil || r.layout.ownsFiles(), From: at.point,
 		Settings: s.checkpointSettings(p), Defaults: s.defaults, Evaluate: evaluation,

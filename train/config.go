@@ -67,6 +67,7 @@ type Config struct {
 	// nothing; "": "exact"
 	Evaluate        string
 	ExactEach       bool    // all records have exact values on float32 too, see [Config.ExactAt]
+	HeldOut         bool    // held-out examples choose the best iterate: Φ is drawn alone
 	Tol, AdjointTol float64 // tolerances of exact.Solver, which has their defaults
 	MaxNorm         float64 // a norm of x, y or z above it counts as divergence; 0: 1e9
 	// Start is how the run began. Its Curvature is for the advice on divergence; 0: found then, if
@@ -141,15 +142,18 @@ func (c Config) WithDefaults() Config {
 // ExactAt reports whether the record after k iterations has exact values, of an evaluation that is
 // "exact". All have them where averages travel in float64, and with ExactEach. Else on float32,
 // where an exact solution sends as much as several iterations, the first one after the start has
-// them and those after each quarter of the run, and on narrower wires none. Where the lower problem
-// is not convex, none have. c must have its defaults.
+// them and those after each quarter of the run, each half with HeldOut, and on narrower wires none.
+// Where the lower problem is not convex, none have. c must have its defaults.
 func (c Config) ExactAt(k int) bool {
-	wire := c.Problem.Average.Wire
+	wire, parts := c.Problem.Average.Wire, 4
 	if c.Problem.Nonconvex || wire > network.Float32 {
 		return false
 	}
-	quarter := max(1, (c.K/c.EvalEvery+3)/4) * c.EvalEvery
-	return wire == network.Float64 || c.ExactEach || k == c.EvalEvery || k > 0 && k%quarter == 0 || k == c.K
+	if c.HeldOut {
+		parts = 2
+	}
+	part := max(1, (c.K/c.EvalEvery+parts-1)/parts) * c.EvalEvery
+	return wire == network.Float64 || c.ExactEach || k == c.EvalEvery || k > 0 && k%part == 0 || k == c.K
 }
 
 // RecordedIterations returns the iterations after which there is a record, ascending, of a run that

@@ -13,9 +13,13 @@ import (
 // restored: a run that was interrupted in its evaluation repeats it to the bit.
 func (e *evaluator) makeRecord(ctx context.Context) (r runs.Record, err error) {
 	began := time.Now()
+	solvers, pairs := e.solverState()
+	if e.adoptablePairs() == nil { // else the method's take their place
+		solvers = append(solvers, pairs...)
+	}
 	var before [][]float64 // some megabytes, which only a solve changes
 	if e.config.ExactAt(e.done) {
-		for _, s := range slices.Concat(e.solverState()) {
+		for _, s := range solvers {
 			before = append(before, slices.Clone(s.Value))
 		}
 	}
@@ -25,7 +29,6 @@ func (e *evaluator) makeRecord(ctx context.Context) (r runs.Record, err error) {
 			return
 		}
 		e.SetScales(scales)
-		solvers := slices.Concat(e.solverState())
 		for i, v := range before {
 			copy(solvers[i].Value, v)
 		}

@@ -31,23 +31,28 @@ func risingHoldout(t *testing.T) train.Problem {
 }
 
 // TestExactAt: on float32 the first record after the start and those after each quarter have exact
-// values, at most five in all; on float64 all have them, and on narrower wires none.
+// values, at most five in all, with held-out examples three; on float64 all have them, and on
+// narrower wires none.
 func TestExactAt(t *testing.T) {
 	for _, c := range []struct {
 		wire     network.Wire
 		each     bool
 		K, every int
+		heldOut  bool
 		want     []int
 	}{
-		{network.Float32, false, 20, 1, []int{1, 5, 10, 15, 20}},
-		{network.Float32, false, 60, 5, []int{5, 15, 30, 45, 60}},
-		{network.Float32, false, 10, 3, []int{3, 6, 9, 10}},
-		{network.Float32, false, 2, 1, []int{1, 2}},
-		{network.Float32, true, 4, 2, []int{0, 2, 4}},
-		{network.Float64, false, 4, 2, []int{0, 2, 4}},
-		{network.BF16, true, 4, 2, nil},
+		{network.Float32, false, 20, 1, false, []int{1, 5, 10, 15, 20}},
+		{network.Float32, false, 60, 5, false, []int{5, 15, 30, 45, 60}},
+		{network.Float32, false, 10, 3, false, []int{3, 6, 9, 10}},
+		{network.Float32, false, 2, 1, false, []int{1, 2}},
+		{network.Float32, true, 4, 2, false, []int{0, 2, 4}},
+		{network.Float32, false, 20, 1, true, []int{1, 10, 20}},
+		{network.Float32, false, 45, 3, true, []int{3, 24, 45}},
+		{network.Float32, true, 4, 2, true, []int{0, 2, 4}},
+		{network.Float64, false, 4, 2, true, []int{0, 2, 4}},
+		{network.BF16, true, 4, 2, false, nil},
 	} {
-		config := train.Config{K: c.K, EvalEvery: c.every, ExactEach: c.each}.WithDefaults()
+		config := train.Config{K: c.K, EvalEvery: c.every, ExactEach: c.each, HeldOut: c.heldOut}.WithDefaults()
 		config.Problem.Average.Wire = c.wire
 		var got []int
 		for _, k := range config.RecordedIterations() {
