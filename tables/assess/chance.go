@@ -13,6 +13,9 @@ import (
 // permutations is how often the targets are permuted to see what chance gives.
 const permutations = 199
 
+// readDraws is the number of draws for which rows are read once.
+const readDraws = 32
+
 // mostPermuted is the number of columns and outputs up to which the test is made.
 const mostPermuted = 2000
 
@@ -60,21 +63,26 @@ func (e *Effects) Chance(seed uint64) (float64, error) {
 			return nil
 		}
 		y := e.centred(s, part[draws*m*p:])
-		targets := make([]float64, len(y))
-		var of []int // the row of each unit that rows count
+		targets := make([]float64, readDraws*len(y)) // of some draws, for which the rows are read once
+		var of []int                                 // the row of each unit that rows count
 		for r := range s.Rows {
 			of = append(of, slices.Repeat([]int{r}, int(s.rowsOf(r)))...)
 		}
-		for b := range draws {
+		for first := 0; first < draws; first += readDraws {
 			clear(targets)
-			for k, from := range random.Perm(len(of)) {
-				if b == 0 {
-					from = k
+			some := min(readDraws, draws-first)
+			for b := range some {
+				for k, from := range random.Perm(len(of)) {
+					if first+b == 0 {
+						from = k
+					}
+					linalg.Axpy(targets[b*len(y)+of[k]*m:][:m], 1, y[of[from]*m:][:m])
 				}
-				linalg.Axpy(targets[of[k]*m:][:m], 1, y[of[from]*m:][:m])
 			}
 			e.each(s, func(from, n int, x []float64) {
-				kernel.GemmTN(m, p, n, part[b*m*p:], p, targets[from*m:], m, x, p, true)
+				for b := range some {
+					kernel.GemmTN(m, p, n, part[(first+b)*m*p:], p, targets[b*len(y)+from*m:], m, x, p, true)
+				}
 			})
 		}
 		return nil
