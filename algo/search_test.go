@@ -21,6 +21,7 @@ func TestMostImproving(t *testing.T) {
 		{"a fall to the left", []float64{0.6, 0.8, 1}, []float64{1, 2, 3}, 0, 0.55},
 		{"a valley", []float64{0, 0.3, 0.45, 0.75, 1}, []float64{4, 1, 1.01, 3, 4}, 0.3, 0.5},
 		{"infinite at the right", []float64{0.3, 0.7}, []float64{1, math.Inf(1)}, 0, 0.45},
+		{"a fall farther right", []float64{0, 0.2, 0.4, 0.7}, []float64{4, 3, 2, 1}, 0.55, 0.75},
 		{"no number at the right", []float64{0.3, 0.7}, []float64{1, math.NaN()}, 0, 0.45},
 	} {
 		p := newProcess(len(c.at))

@@ -56,7 +56,7 @@ func TestReachedNotes(t *testing.T) {
 		return runs.Record{Iteration: iteration, LeastEigenvalue: least}
 	}
 	models := []runs.Model{{Name: "one", Reached: true, Converged: true, Spread: .031}, {Name: "two", Reached: true},
-		{Name: "three", Converged: true, Spread: .5}}
+		{Name: "three", Converged: true, Spread: .5}, {Name: "four", Spread: .5}}
 	note := strings.Join(reachedNotes(models, []runs.Record{at(0, -.23), at(5, .17), at(9, .43)}), " ")
 	for _, want := range []string{"whose Φ differ by 0.031 (one).", "had not settled when the solves of two ended",
 		"averaged Hessian: -0.23 after iteration 0, 0.43 after iteration 9."} {

@@ -17,6 +17,7 @@ import (
 	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
+	"dsbo/runs"
 )
 
 // A fakeWorld is a rank of two.
@@ -104,6 +105,19 @@ func TestJobError(t *testing.T) {
 		if own, others := cli.Code(cli.Reported(jobError(origin))),
 			cli.Code(cli.Reported(jobError(heard))); own != others {
 			t.Errorf("%v: exit code %d of its own rank, %d of others; they must be the same", origin, own, others)
+		}
+	}
+}
+
+// TestFlagsReplaced: a run is not resumed by the flags of another one, which was in its folder when
+// the command line was read.
+func TestFlagsReplaced(t *testing.T) {
+	for flag, same := range map[string]bool{"-K=2": true, "-K=3": false} {
+		r := ofJob(new(Job), run{folder: runs.Folder(t.TempDir())})
+		r.settings.resumedFlags = []string{"-K=2"}
+		testkit.OK(r.folder.WriteConfig(runs.Config{Flags: []string{flag}}))
+		if err := r.checkFlags(); (err == nil) != same {
+			t.Errorf("flag %s: %v", flag, err)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package runs_test
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -87,6 +88,10 @@ func TestMergeAfterChanges(t *testing.T) {
 		if _, err := runs.Merge(order); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %s", err, want)
 		}
+	}
+	testkit.OK(os.MkdirAll(three.Path(runs.ModelFile), 0o700)) // a file may be missing, but not unreadable
+	if _, err := runs.Merge([]runs.Folder{zero, two, three}); err == nil {
+		t.Error("a model that cannot be read is left out")
 	}
 }
 

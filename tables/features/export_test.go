@@ -12,6 +12,9 @@ var SplitRows = func(n int, classes []int32, shares Shares) (of []set, err error
 	return SplitCounted(n, classes, alike, shares)
 }
 
+// ClassCodes numbers the values of a column.
+var ClassCodes = classCodes
+
 // SplitCounted divides rows, each of which stands for some, by shares.
 func SplitCounted(n int, classes []int32, rows func(row int) float64, shares Shares) (of []set, err error) {
 	part, err := splitRows(n, classes, rows, shares, 1, 0)

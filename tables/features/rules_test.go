@@ -69,6 +69,17 @@ func TestShares(t *testing.T) {
 	}
 }
 
+// TestClassCodes: classes are numbered as they appear, be they numbers or words.
+func TestClassCodes(t *testing.T) {
+	for _, c := range []*tables.Column{tables.NumberColumn("y", []float32{7, 2, 7, 5}),
+		tables.WordColumn("y", []string{"b", "a", "b", "c"})} {
+		got := features.ClassCodes(c, 4)
+		if got[0] != got[2] || got[0] == got[1] || got[1] == got[3] || got[3] == got[0] {
+			t.Errorf("classes %v", got)
+		}
+	}
+}
+
 // TestFoldsAreDealt: folds differ by a row at most, all together and of each class, test rows are
 // in none, and sites are dealt differently.
 func TestFoldsAreDealt(t *testing.T) {

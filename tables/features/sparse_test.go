@@ -97,9 +97,9 @@ func TestSparse(t *testing.T) {
 	for k := range 4 {
 		dense.Inputs = append(dense.Inputs, p.Recipe.Input(k))
 	}
-	sparse := read("new.svm", "1 1:2 3:4 7:5e8\n1\n1 5:1 9:1\n")
+	sparse := read("new.svm", "1 1:2e9 3:4 7:5e8\n1\n1 5:1 9:1\n")
 	e, of := testkit.Get(p.Recipe.NewEncoder(sparse)),
-		testkit.Get(dense.NewEncoder(testkit.Get(tables.New("new.csv", tables.NumberColumn("f1", []float32{2, 0, 0}),
+		testkit.Get(dense.NewEncoder(testkit.Get(tables.New("new.csv", tables.NumberColumn("f1", []float32{2e9, 0, 0}),
 			tables.NumberColumn("f2", []float32{0, 0, 0}), tables.NumberColumn("f5", []float32{0, 0, 1}),
 			tables.NumberColumn("f7", []float32{5e8, 0, 0})))))
 	for k := range e.Rows() {
@@ -108,7 +108,7 @@ func TestSparse(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff([]string{
-		"1 of 3 rows have numbers more than 10 times their column's root mean square in training (line 1: f7): " +
+		"1 of 3 rows have numbers more than 10 times their column's root mean square in training (line 1: f1): " +
 			"predictions there extrapolate",
 		"2 of 3 rows: numbers in columns that were 0 in all training rows, such as f3, count " +
 			"as 0"}, e.Notes()); diff != "" {

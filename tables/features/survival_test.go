@@ -34,6 +34,11 @@ func TestFewEvents(t *testing.T) {
 		if err == nil && strings.Contains(strings.Join(p.Notes, "\n"), "fewer than 50 events") != c.noted {
 			t.Errorf("%d events, %d folds: %q", c.events, c.folds, p.Notes)
 		}
+		if err == nil && c.folds > 0 { // all rows train and validate
+			if s := p.Data.Shards[0]; s.Train.Len() != 80 || s.Val.Len() != 80 || s.Train.X == nil || s.Val.X == nil {
+				t.Errorf("%d folds: %d training and %d validation rows", c.folds, s.Train.Len(), s.Val.Len())
+			}
+		}
 		if err == nil && strings.Contains(strings.Join(p.Notes, "\n"), "column ") {
 			t.Errorf("notes %q, of which no column is unusual", p.Notes)
 		}

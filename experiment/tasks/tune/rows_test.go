@@ -95,6 +95,16 @@ func TestHeavyMarked(t *testing.T) {
 	}
 }
 
+// TestCurveOfCounts: beside measures of counts there is the mean true count by the predicted one.
+func TestCurveOfCounts(t *testing.T) {
+	of, a := newAssessor(features.Target{Kind: features.Counts, Mean: 2}).(countAssessor), runs.Assessment{}
+	of.Add(2, 3, 4)
+	if of.fill(&a); len(a.Measures) != 4 || !slices.Equal(a.Counts.Predicted, []float64{2}) ||
+		!slices.Equal(a.Counts.True, []float64{3}) {
+		t.Errorf("%+v, %+v", a.Measures, a.Counts)
+	}
+}
+
 // TestCostFlag: a cost is a positive number of a class, whose name may have a = too.
 func TestCostFlag(t *testing.T) {
 	for text, want := range map[string]missCost{"ill=5": {"ill", 5}, "a=b=.5": {"a=b", .5}, "ill=0": {}, "ill=-1": {},
