@@ -180,7 +180,8 @@ def main(program, folder, seeds, *names):
         ratios.append((mean["dsbo"] / mean[best], mean["dsbo"] / mean["boosting"]))
         print(f"{name},{found[0][0]},{found[0][1]},{mean['dsbo']:.4f},{mean[best]:.4f},{best},{mean['boosting']:.4f},"
               f"{ratios[-1][0]:.3f},{ratios[-1][1]:.3f}", flush=True)
-    print("geometric mean,,,,,,,%.3f,%.3f" % tuple(np.exp(np.log(ratios).mean(0))))
+    if ratios:
+        print("geometric mean,,,,,,,%.3f,%.3f" % tuple(np.exp(np.log(ratios).mean(0))))
 
 
 if __name__ == "__main__":
