@@ -27,6 +27,10 @@ func TestStableIsTheBound(t *testing.T) {
 		if beta != 2./l {
 			t.Errorf("bound of β %g, want 2/L", beta)
 		}
+		least := g.W.LambdaMin()
+		if got, want := train.TrackedBound(g.W, l, .3), (1+least)*(1+1.6*least)/6; !(math.Abs(got-want) <= 1e-15) {
+			t.Errorf("%s of %d: with momentum 0.3 the bound is %g, want %g", name, n, got, want)
+		}
 		for _, c := range []struct {
 			share  float64
 			stable bool

@@ -18,6 +18,9 @@ func TestResiduals(t *testing.T) {
 	}
 	wantNumbers(t, map[string][2]float64{"all shares": {total, 1}})
 	predicted, mean, size := r.ByPrediction()
+	if predicted[0] != 10.25 || predicted[1] != 14.25 { // bins of half a unit, which meet at the mean
+		t.Errorf("the middles of bins are %v", predicted)
+	}
 	if len(predicted) != 3 || !(math.Abs(mean[0]) <= 1e-12) || !(math.Abs(size[0]-1) <= 1e-12) {
 		t.Errorf("predictions around %v have residuals of mean %v and size %v", predicted, mean, size)
 	}

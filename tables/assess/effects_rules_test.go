@@ -220,7 +220,8 @@ func TestChoose(t *testing.T) {
 		e := &Effects{Tables: Tables{Columns: c.columns}, Why: make([]string, len(c.columns))}
 		e.choose(slices.Concat(c.of...))
 		used := c.why != "one value in all rows" && e.Reference[0] != 0
-		if e.Why[0] != c.why || !slices.Equal(e.Reference, c.references) || slices.Contains(e.use, 0) != used {
+		if e.Why[0] != c.why || !slices.Equal(e.Reference, c.references) || slices.Contains(e.use, 0) != used ||
+			math.IsNaN(e.Share[0]) {
 			t.Errorf("%s: %q, references %v, in use %v", name, e.Why[0], e.Reference, e.use)
 		}
 		if e.blanks != slices.Contains(c.columns, blank) {

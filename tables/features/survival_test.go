@@ -31,6 +31,9 @@ func TestFewEvents(t *testing.T) {
 		if (err != nil) != (c.events < 10) {
 			t.Fatalf("%d events: %v", c.events, err)
 		}
+		if err != nil && !strings.Contains(err.Error(), "there must be 10 events at least") {
+			t.Error(err)
+		}
 		if err == nil && strings.Contains(strings.Join(p.Notes, "\n"), "fewer than 50 events") != c.noted {
 			t.Errorf("%d events, %d folds: %q", c.events, c.folds, p.Notes)
 		}
