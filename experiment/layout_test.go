@@ -121,3 +121,18 @@ func TestFlagsReplaced(t *testing.T) {
 		}
 	}
 }
+
+// TestFolderOfOthers: a run is resumed where its agents are, and by whom it belongs to.
+func TestFolderOfOthers(t *testing.T) {
+	for want, c := range map[string]runs.Config{"": {Transport: "local", Processes: 1},
+		"in 2 processes (-transport local)": {Transport: "local", Processes: 2},
+		"in 1 process (-transport mpi)":     {Transport: "mpi", Processes: 1},
+		"holds another run":                 {Transport: "local", Processes: 1, Identity: "agent-1"}} {
+		r := ofJob(new(Job), run{folder: runs.Folder(t.TempDir())})
+		testkit.OK(r.folder.WriteConfig(c))
+		err := r.checkOwner(inProcess{})
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%+v: %v, want %q", c, err, want)
+		}
+	}
+}

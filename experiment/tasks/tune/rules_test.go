@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"dsbo/ad"
@@ -214,14 +215,19 @@ func TestCurvesOfClasses(t *testing.T) {
 		c := newAssessor(features.Target{Kind: features.Class, Classes: names})
 		var a runs.Assessment
 		c.fill(&a)
-		areas := 0
+		areas, of := 0, map[string]int{}
 		for _, m := range a.Measures {
+			of[strings.Fields(m.Name)[0]]++
 			if m.Name == "AUROC of yes" || m.Name == "AUROC of no" || m.Name == "AUROC of maybe" {
 				areas++
 			}
 		}
 		if areas != want || len(a.Classes) != classes {
 			t.Errorf("%d classes: %d areas, %d curves", classes, areas, len(a.Classes))
+		}
+		if of["accuracy"] != 1 || of["Brier"] != 1 || of["AUPRC"] != want || of["recall"] != classes ||
+			of["precision"] != classes || len(a.Confusion) != classes {
+			t.Errorf("%d classes: measures %v, and of classes that are taken for others %v", classes, of, a.Confusion)
 		}
 	}
 }
@@ -246,6 +252,16 @@ func TestCrossFitAsked(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%+v: %s", c, got)
+		}
+	}
+}
+
+// TestLevelsOfNetworks: beside levels that are taken only where they are better, a network may be.
+func TestLevelsOfNetworks(t *testing.T) {
+	for effects, allowed := range map[string]bool{auto: true, intercept: false} {
+		one := &tune{kind: "class", siteEffects: effects, model: network, penalty: auto, folds: auto}
+		if err := checkLevels(one); (err == nil) != allowed {
+			t.Errorf("-site-effects %s: %v", effects, err)
 		}
 	}
 }
