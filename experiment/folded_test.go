@@ -135,6 +135,9 @@ func TestFoldedRun(t *testing.T) {
 			c.apart == 0 && c.args == "" && !(tuned < alone) {
 			t.Errorf("%s: all sites %+v of %+v", name, all, s.Sites)
 		}
+		if n := len(s.Verdict.Gains); n != 2 { // on test rows, and on those of other folds
+			t.Errorf("%s: %d gains", name, n)
+		}
 		for _, g := range s.Verdict.Gains {
 			if n := float64(g.Examples); g.Set == runs.Test && n != examples ||
 				g.Set != runs.Test && (g.Set != runs.CrossFitted || n != foldedRows*float64(len(s.Sites))) {

@@ -16,7 +16,8 @@ func TestResiduals(t *testing.T) {
 	for i := range residual {
 		total += share[i]
 	}
-	wantNumbers(t, map[string][2]float64{"all shares": {total, 1}})
+	wantNumbers(t, map[string][2]float64{"all shares": {total, 1}, "width of a bin": {residual[31] - residual[30], .2},
+		"middle": {residual[30], .1}})
 	predicted, mean, size := r.ByPrediction()
 	if predicted[0] != 10.25 || predicted[1] != 14.25 { // bins of half a unit, which meet at the mean
 		t.Errorf("the middles of bins are %v", predicted)
