@@ -21,27 +21,43 @@ func openTeams(cs []Config) (teams []network.Team, closeAll func()) {
 			cs[i].Store = toyStore{new(toyDisk), new(bool)}
 		}
 		if cs[i].Heartbeat == 0 {
-			cs[i].Heartbeat, cs[i].SilentAfter = 20*time.Millisecond, time.Minute
+			// so many that a busy machine has time for them: who is late begins no session
+			cs[i].Heartbeat, cs[i].SilentAfter = time.Duration(4*len(cs)+4)*time.Millisecond, time.Minute
 		}
 		agents[i] = testkit.Get(Open(cs[i]))
 	}
-	testkit.OK(errors.Join(networktest.RunAll(len(cs), func(i int) (err error) {
-		ctx := context.Background()
-		if sessions[i], err = agents[i].Next(ctx); err == nil {
-			err = sessions[i].Join(ctx, nil)
-		}
-		return err
-	})...))
+	for !openAll(agents, sessions) {
+		endAll(sessions)
+	}
 	for _, s := range sessions {
 		teams = append(teams, s)
 	}
 	return teams, func() {
-		for _, s := range sessions { // all at once: nobody hears of another one's end first
-			s.x.mu.Lock()
-			s.x.end(&register.Over{Session: s.Number, Why: "it stops", Cause: network.ErrClosed})
-			s.x.mu.Unlock()
-		}
+		endAll(sessions)
 		testkit.OK(errors.Join(networktest.RunAll(len(cs), func(i int) error { return agents[i].Close() })...))
+	}
+}
+
+// openAll has agents enter a session, and reports whether all have: on a busy machine some may be
+// late, which ends it.
+func openAll(agents []*Agent, sessions []*Session) bool {
+	err := errors.Join(networktest.RunAll(len(agents), func(i int) error {
+		sessions[i] = testkit.Get(agents[i].Next(context.Background()))
+		_, err := sessions[i].gatherFlags(context.Background(), false)
+		return err
+	})...)
+	if over := new(register.Over); err != nil && !errors.As(err, &over) {
+		panic(err)
+	}
+	return err == nil
+}
+
+// endAll ends all agents' sessions at once, so that nobody hears of another one's end first.
+func endAll(sessions []*Session) {
+	for _, s := range sessions {
+		s.x.mu.Lock()
+		s.x.end(&register.Over{Session: s.Number, Why: "it stops", Cause: network.ErrClosed})
+		s.x.mu.Unlock()
 	}
 }
 
