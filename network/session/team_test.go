@@ -21,7 +21,7 @@ func openTeams(cs []Config) (teams []network.Team, closeAll func()) {
 			cs[i].Store = toyStore{new(toyDisk), new(bool)}
 		}
 		if cs[i].Heartbeat == 0 {
-			// so many that a busy machine has time for them: who is late begins no session
+			// a busy machine must have time for all of them: who is late begins no session
 			cs[i].Heartbeat, cs[i].SilentAfter = time.Duration(4*len(cs)+4)*time.Millisecond, time.Minute
 		}
 		agents[i] = testkit.Get(Open(cs[i]))
