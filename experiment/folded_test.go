@@ -171,6 +171,9 @@ func TestFoldedNetwork(t *testing.T) {
 		testkit.OK(runIn(t, f.task(), string(folder), "-agents=3 -K=2 -dtype=float64"))
 		s, kept := testkit.Get(folder.ReadSummary()), 0
 		for _, one := range s.Structures {
+			if strings.Contains(one.Name, "network") && one.Rows < foldedRows {
+				t.Errorf("%s is judged by %d rows", one.Name, one.Rows)
+			}
 			if one.Kept {
 				kept++
 				if n := f.done.Network; n != nil && !strings.Contains(one.Name, fmt.Sprint(n.Hidden[0])) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/algo/algotest"
 	"dsbo/experiment/candidates"
 	"dsbo/internal/testkit"
 	"dsbo/models"
@@ -179,6 +180,32 @@ func TestSiteSums(t *testing.T) {
 	got := testkit.Get(e.siteSums(0, p, train.Fit{}, of(2, false), of(3, true)))
 	if !math.IsNaN(got[1]) || !math.IsNaN(got[2]) || !math.IsNaN(got[siteNumbers-1]) || got[5] != 10 {
 		t.Errorf("without a model of its own: %v", got)
+	}
+}
+
+// TestGainsOf: gains have the validation loss at the start where it is known, and there are none of
+// a model that is not finite.
+func TestGainsOf(t *testing.T) {
+	p := train.Problem{Oracles: []dsbo.Oracle{algotest.NewQuadratics(1, 1, 1, 1)[0]},
+		Each: func(_ int, _ train.Set, m train.Fit) (train.Each, error) {
+			return train.Each{Losses: []float64{m.Y[0], m.Y[0] + 1}}, nil
+		}}
+	f := candidates.New(p, "λ", 1, nil, nil, nil)
+	of := func(y ...float64) *candidates.Model {
+		m := candidates.NewModel("", 0, []float64{0})
+		m.Y, m.Finder = y, f
+		return m
+	}
+	for start, want := range map[runs.Number]runs.Number{7: 7, 0: 0, runs.Unknown(): 0} {
+		gains := testkit.Get(gainsOf(t.Context(), of(1), of(3), start))
+		if len(gains) != 3 || gains[2].LossStart != want || gains[0].LossChange != -2 {
+			t.Errorf("start %g: %+v", start, gains)
+		}
+	}
+	for _, pair := range [][2]*candidates.Model{{of(), of(3)}, {of(1), of()}} {
+		if gains := testkit.Get(gainsOf(t.Context(), pair[0], pair[1], 7)); gains != nil {
+			t.Errorf("%+v without a model", gains)
+		}
 	}
 }
 
