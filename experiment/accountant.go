@@ -26,19 +26,19 @@ func (b Budget) Check() error {
 	return nil
 }
 
-// An Accountant adds up Gaussian answers in Rényi divergence. The zero value has none.
-type Accountant struct {
+// An accountant adds up Gaussian answers in Rényi divergence. The zero value has none.
+type accountant struct {
 	rate float64 // Rényi divergence of all answers at order α, divided by α: Σ 1/(2σ²)
 }
 
 // Add counts n answers with noise of deviation multiplier times their sensitivity.
-func (a *Accountant) Add(multiplier float64, answers int) {
+func (a *accountant) Add(multiplier float64, answers int) {
 	a.rate += float64(float64(answers) / (2 * multiplier * multiplier))
 }
 
 // Divergence returns a bound of the Rényi divergence of order alpha > 1 between all answers on
 // neighbouring data.
-func (a Accountant) Divergence(alpha float64) float64 { return float64(alpha * a.rate) }
+func (a accountant) Divergence(alpha float64) float64 { return float64(alpha * a.rate) }
 
 // Epsilon returns the least ε for which the answers are (ε, δ)-differentially private by Rényi
 // divergence:
@@ -48,7 +48,7 @@ func (a Accountant) Divergence(alpha float64) float64 { return float64(alpha * a
 // (Canonne, Kamath, Steinke 2020, proposition 12; Balle et al. 2020, theorem 21), and never more
 // than the D(α) + log(1/δ)/(α − 1) of Mironov 2017, proposition 3, which [Accountant.Classic] has
 // in closed form. 0 without answers.
-func (a Accountant) Epsilon(delta float64) float64 {
+func (a accountant) Epsilon(delta float64) float64 {
 	if a.rate == 0 {
 		return 0
 	}
@@ -65,7 +65,7 @@ func (a Accountant) Epsilon(delta float64) float64 {
 }
 
 // Classic returns the ε of Mironov's conversion at the best order: rate + 2√(rate log(1/δ)).
-func (a Accountant) Classic(delta float64) float64 {
+func (a accountant) Classic(delta float64) float64 {
 	return a.rate + float64(2*math.Sqrt(a.rate*num.Log(1/delta)))
 }
 
@@ -88,12 +88,12 @@ func argmin(f func(float64) float64, lo, hi float64) float64 {
 	return (lo + hi) / 2
 }
 
-// Multiplier returns the least deviation of noise, in sensitivities, with which n answers keep a
-// budget. It errs on the safe side, by less than 1e-9 of it. The budget must be checked; answers
+// noiseMultiplier returns the least deviation of noise, in sensitivities, with which n answers keep
+// a budget. It errs on the safe side, by less than 1e-9 of it. The budget must be checked; answers
 // must be at least 1.
-func Multiplier(b Budget, answers int) float64 {
+func noiseMultiplier(b Budget, answers int) float64 {
 	kept := func(multiplier float64) bool {
-		var a Accountant
+		var a accountant
 		a.Add(multiplier, answers)
 		return a.Epsilon(b.Delta) <= b.Epsilon
 	}

@@ -299,7 +299,7 @@ func TestGuardBounds(t *testing.T) {
 			continue
 		}
 		n := float64(c.train.Len()) // a gradient of norm 3 at most, and a curvature of 9/4
-		want := [2]Bound{{Gradient: 6 / n, Product: 2.25 / n}, {Gradient: .75, Product: 2.25 / 8}}
+		want := [2]rowBound{{Gradient: 6 / n, Product: 2.25 / n}, {Gradient: .75, Product: 2.25 / 8}}
 		if err != nil || g.bounds[0] != want || len(g.scores) != 0 {
 			t.Errorf("%s: %+v, want %+v, error %v", name, g, want, err)
 		}
@@ -307,7 +307,7 @@ func TestGuardBounds(t *testing.T) {
 	if _, err := newGuard(new(Settings), data.Task{}, models.MLP{}, nil); !errors.Is(err, dsbo.ErrConfig) {
 		t.Errorf("a network has a bound: %v", err)
 	}
-	g := &guard{curve: .25, terms: Terms{Answers: [3]int{16}, Multipliers: [3]float64{2}}}
+	g := &guard{curve: .25, terms: privacyTerms{Answers: [3]int{16}, Multipliers: [3]float64{2}}}
 	s := &Settings{Config: runs.Config{Agents: 4, Privacy: &runs.Privacy{LeastRows: 3}}}
 	// noise of a product: 2 · ¼ · √9 / 3 = ½ of z; of 16 of them, by 4 agents: √(16/4) · ½ = 1
 	if got := g.stableStep(s, 9); got != .5 {

@@ -8,45 +8,45 @@ import (
 	"dsbo"
 )
 
-// Terms are what an agent's answers keep to.
-type Terms struct {
+// privacyTerms are what an agent's answers keep to.
+type privacyTerms struct {
 	Budget      Budget
-	Answers     [Kinds]int     // the most answers about each kind of rows
-	Multipliers [Kinds]float64 // deviation of the noise of one of them, in sensitivities
+	Answers     [rowKinds]int     // the most answers about each kind of rows
+	Multipliers [rowKinds]float64 // deviation of the noise of one of them, in sensitivities
 }
 
-// NewTerms returns the terms of a budget that is spent by at most n answers about each kind
+// newPrivacyTerms returns the terms of a budget that is spent by at most n answers about each kind
 // of rows.
-func NewTerms(b Budget, answers [Kinds]int) (Terms, error) {
-	t := Terms{Budget: b, Answers: answers}
+func newPrivacyTerms(b Budget, answers [rowKinds]int) (privacyTerms, error) {
+	t := privacyTerms{Budget: b, Answers: answers}
 	if err := b.Check(); err != nil {
 		return t, err
 	}
 	for rows, n := range answers {
 		if n > 0 {
-			t.Multipliers[rows] = Multiplier(b, n)
+			t.Multipliers[rows] = noiseMultiplier(b, n)
 		}
 	}
 	return t, nil
 }
 
-// A Curator gives an agent's answers, with noise, as far as its terms go. It belongs to one
+// A curator gives an agent's answers, with noise, as far as its terms go. It belongs to one
 // goroutine at a time.
-type Curator struct {
-	terms  Terms
-	ledger *Ledger
+type curator struct {
+	terms  privacyTerms
+	ledger *noiseLedger
 	data   string // a digest of the agent's rows
 }
 
-// NewCurator returns the curator of an agent. data is a digest of its rows: other rows get other
+// newCurator returns the curator of an agent. data is a digest of its rows: other rows get other
 // noise, even for the same question.
-func NewCurator(t Terms, l *Ledger, data string) *Curator { return &Curator{t, l, data} }
+func newCurator(t privacyTerms, l *noiseLedger, data string) *curator { return &curator{t, l, data} }
 
 // AddNoise rounds an answer about a kind of rows to the grid and adds noise to it. sensitivity is
 // the norm by which one row can move the answer at most; what and inputs are the question, all but
 // the rows themselves on which the answer depends. A question that was asked before gets the answer
 // that was given.
-func (c *Curator) AddNoise(dst []float64, of Rows, sensitivity float64, what string, inputs ...[]float64) error {
+func (c *curator) AddNoise(dst []float64, of rowKind, sensitivity float64, what string, inputs ...[]float64) error {
 	if sensitivity == 0 { // a product with 0
 		return nil
 	}
@@ -94,7 +94,7 @@ func gridOf(multiplier, sensitivity float64, entries int) (float64, error) {
 
 // questionKey returns the key of a question: its name, its inputs, the agent's rows, and the size
 // of its answer's noise.
-func (c *Curator) questionKey(what string, sensitivity float64, inputs [][]float64) []byte {
+func (c *curator) questionKey(what string, sensitivity float64, inputs [][]float64) []byte {
 	h := sha256.New()
 	h.Write([]byte(what + "\n" + c.data + "\n"))
 	number := func(v float64) { h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v))) }

@@ -22,7 +22,7 @@
 // With -dp-epsilon an agent's answers about its data are differentially private, and their cost is
 // accounted for.
 //
-// An [Oracle] separates an agent's examples from all else: a method, an exchange, a file. It
+// A [privateOracle] separates an agent's examples from all else: a method, an exchange, a file. It
 // answers with noise, so that anything computed from its answers, by anyone, reveals of one example
 // at most what the budget (ε, δ) allows. Each agent has this guarantee even if all other agents
 // collude: it adds all of its noise itself, and need not trust any sum or mask.
@@ -45,8 +45,8 @@
 //
 // With deviation σΔ an answer has Rényi divergence α/(2σ²) at each order α, and T answers T times
 // that, also where each is asked after the earlier ones are known (Mironov 2017, propositions 1 and
-// 7; for the discrete Gaussian: theorem 4 of Canonne et al.). [Accountant] turns it into (ε, δ);
-// [Multiplier] finds σ for a budget.
+// 7; for the discrete Gaussian: theorem 4 of Canonne et al.). [accountant] turns it into (ε, δ);
+// [noiseMultiplier] finds σ for a budget.
 //
 // Not hidden are the duration of a computation, an agent's participation, the numbers of its rows,
 // and what its owner publishes elsewhere.

@@ -15,48 +15,48 @@ import (
 	"dsbo/internal/files"
 )
 
-// Rows are the kinds of an agent's rows that answers are about. A row is of one kind alone, so that
-// each has the whole budget.
-type Rows uint8
+// A rowKind is a kind of an agent's rows that answers are about. A row is of one kind alone, so
+// that each kind has the whole budget.
+type rowKind uint8
 
 // The kinds of rows, and their number.
 const (
-	Training Rows = iota
-	Validation
-	Test
-	Kinds = 3
+	trainingRows rowKind = iota
+	validationRows
+	testRows
+	rowKinds = 3
 )
 
 // String returns the kind's name.
-func (r Rows) String() string { return [Kinds]string{"training", "validation", "test"}[r] }
+func (r rowKind) String() string { return [rowKinds]string{"training", "validation", "test"}[r] }
 
 const (
 	secretLen = 32
 	nameLen   = 16 // bytes of a name in the file, the first of which is the kind of rows
 )
 
-// A Ledger is an agent's file of a secret, and of the names of the answers given so far. An
+// A noiseLedger is an agent's file of a secret, and of the names of the answers given so far. An
 // answer's noise is a function of the secret and the whole question: a resumed run repeats its
 // answers, which reveals nothing more, and no two questions ever get the same noise. An answer's
 // name is on disk before the answer is given.
 //
 // The secret allows its holder to subtract the noise. The file belongs to the agent alone, and is
 // removed when the run is over. A Ledger belongs to one goroutine at a time.
-type Ledger struct {
+type noiseLedger struct {
 	file   files.File
 	secret [secretLen]byte
 	given  map[[nameLen]byte]bool
-	counts [Kinds]int
+	counts [rowKinds]int
 }
 
-// OpenLedger opens the file, or makes it with a new secret. What a process that was killed left of
-// a name is cut off.
-func OpenLedger(path string) (*Ledger, error) {
+// openNoiseLedger opens the file, or makes it with a new secret. What a process that was killed
+// left of a name is cut off.
+func openNoiseLedger(path string) (*noiseLedger, error) {
 	file, err := files.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	l := &Ledger{file: file, given: map[[nameLen]byte]bool{}}
+	l := &noiseLedger{file: file, given: map[[nameLen]byte]bool{}}
 	if err := l.read(); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), file.Close())
 	}
@@ -64,7 +64,7 @@ func OpenLedger(path string) (*Ledger, error) {
 }
 
 // read reads the secret and the names, or makes a secret in a file without one.
-func (l *Ledger) read() error {
+func (l *noiseLedger) read() error {
 	all, err := io.ReadAll(l.file)
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (l *Ledger) read() error {
 	copy(l.secret[:], all)
 	names := all[secretLen:]
 	for ; len(names) >= nameLen; names = names[nameLen:] {
-		if names[0] >= byte(Kinds) {
+		if names[0] >= byte(rowKinds) {
 			return dsbo.ConfigErrorf("it must hold the names of answers; byte %d is no kind of rows",
 				len(all)-len(names))
 		}
@@ -92,7 +92,7 @@ func (l *Ledger) read() error {
 }
 
 // truncate ends the file after a number of bytes, where the next name is written.
-func (l *Ledger) truncate(size int64) error {
+func (l *noiseLedger) truncate(size int64) error {
 	if err := l.file.Truncate(size); err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (l *Ledger) truncate(size int64) error {
 }
 
 // countAnswer counts the name of an answer.
-func (l *Ledger) countAnswer(name [nameLen]byte) {
+func (l *noiseLedger) countAnswer(name [nameLen]byte) {
 	if !l.given[name] {
 		l.given[name] = true
 		l.counts[name[0]]++
@@ -109,7 +109,7 @@ func (l *Ledger) countAnswer(name [nameLen]byte) {
 
 // Keyed returns a digest of data that is useless without the secret. A plain digest would reveal
 // the last row to anyone who knows all other rows.
-func (l *Ledger) Keyed(digest string) string {
+func (l *noiseLedger) Keyed(digest string) string {
 	mac := hmac.New(sha256.New, l.secret[:])
 	mac.Write([]byte("digest of rows\n" + digest))
 	return hex.EncodeToString(mac.Sum(nil))
@@ -118,7 +118,7 @@ func (l *Ledger) Keyed(digest string) string {
 // noise returns the source of an answer's noise, once the answer's name is on disk. question is all
 // that the answer depends on. An answer beyond the most is refused with [dsbo.ErrConfig], unless it
 // was given before.
-func (l *Ledger) noise(of Rows, question []byte, most int) (*rand.Rand, error) {
+func (l *noiseLedger) noise(of rowKind, question []byte, most int) (*rand.Rand, error) {
 	mac := hmac.New(sha256.New, l.secret[:])
 	mac.Write([]byte{byte(of)})
 	mac.Write(question)
@@ -143,4 +143,4 @@ func (l *Ledger) noise(of Rows, question []byte, most int) (*rand.Rand, error) {
 }
 
 // Close closes the file.
-func (l *Ledger) Close() error { return l.file.Close() }
+func (l *noiseLedger) Close() error { return l.file.Close() }

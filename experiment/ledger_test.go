@@ -14,7 +14,7 @@ import (
 )
 
 // draws returns the first numbers of the noise of a question.
-func draws(t *testing.T, l *Ledger, of Rows, question string) []int64 {
+func draws(t *testing.T, l *noiseLedger, of rowKind, question string) []int64 {
 	t.Helper()
 	r := testkit.Get(l.noise(of, []byte(question), 100))
 	return []int64{discreteGaussian(r), discreteGaussian(r), discreteGaussian(r)}
@@ -24,31 +24,31 @@ func draws(t *testing.T, l *Ledger, of Rows, question string) []int64 {
 // and nothing else has it.
 func TestNoiseBelongsToItsQuestion(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "noise")
-	l := testkit.Get(OpenLedger(path))
-	first := draws(t, l, Training, "a")
-	others := [][]int64{draws(t, l, Training, "b"), draws(t, l, Validation, "a"),
-		draws(t, testkit.Get(OpenLedger(path+"2")), Training, "a")} // the last is another agent's
+	l := testkit.Get(openNoiseLedger(path))
+	first := draws(t, l, trainingRows, "a")
+	others := [][]int64{draws(t, l, trainingRows, "b"), draws(t, l, validationRows, "a"),
+		draws(t, testkit.Get(openNoiseLedger(path+"2")), trainingRows, "a")} // the last is another agent's
 	for _, other := range others {
 		if slices.Equal(first, other) {
 			t.Error("two questions have one noise")
 		}
 	}
 	testkit.OK(l.Close())
-	back := testkit.Get(OpenLedger(path))
-	if again := draws(t, back, Training, "a"); !slices.Equal(first, again) {
+	back := testkit.Get(openNoiseLedger(path))
+	if again := draws(t, back, trainingRows, "a"); !slices.Equal(first, again) {
 		t.Errorf("the noise of one question is %v and then %v", first, again)
 	}
-	if back.counts[Training] != 2 || back.counts[Validation] != 1 {
-		t.Errorf("%d and %d answers are counted, want 2 and 1", back.counts[Training], back.counts[Validation])
+	if back.counts[trainingRows] != 2 || back.counts[validationRows] != 1 {
+		t.Errorf("%d and %d answers are counted, want 2 and 1", back.counts[trainingRows], back.counts[validationRows])
 	}
 }
 
 func TestAnswersBeyondTheMostAreRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "noise")
 	ask := func(question string) error {
-		l := testkit.Get(OpenLedger(path)) // the count is in the file
+		l := testkit.Get(openNoiseLedger(path)) // the count is in the file
 		defer l.Close()
-		_, err := l.noise(Validation, []byte(question), 2)
+		_, err := l.noise(validationRows, []byte(question), 2)
 		return err
 	}
 	for _, question := range []string{"a", "b", "a"} {
@@ -63,17 +63,17 @@ func TestAnswersBeyondTheMostAreRefused(t *testing.T) {
 func TestLedgerAfterAKill(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "noise")
 	testkit.OK(os.WriteFile(path, make([]byte, secretLen-1), 0o600))
-	l := testkit.Get(OpenLedger(path))
+	l := testkit.Get(openNoiseLedger(path))
 	if l.secret == [secretLen]byte{} {
 		t.Error("the secret must be a new one")
 	}
-	first := draws(t, l, Training, "a")
+	first := draws(t, l, trainingRows, "a")
 	testkit.OK(l.Close())
 	whole := testkit.Get(os.ReadFile(path))
 	testkit.OK(os.WriteFile(path, append(whole, 1, 2, 3), 0o600))
-	l = testkit.Get(OpenLedger(path))
-	if again := draws(t, l, Training, "a"); !slices.Equal(first, again) || l.counts[Training] != 1 {
-		t.Errorf("%d answers, noise %v, want 1 and %v", l.counts[Training], again, first)
+	l = testkit.Get(openNoiseLedger(path))
+	if again := draws(t, l, trainingRows, "a"); !slices.Equal(first, again) || l.counts[trainingRows] != 1 {
+		t.Errorf("%d answers, noise %v, want 1 and %v", l.counts[trainingRows], again, first)
 	}
 	testkit.OK(l.Close())
 	if now := testkit.Get(os.ReadFile(path)); !slices.Equal(now, whole) {
@@ -83,7 +83,7 @@ func TestLedgerAfterAKill(t *testing.T) {
 
 func TestTheSecretIsTheOwnersAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "noise")
-	testkit.OK(testkit.Get(OpenLedger(path)).Close())
+	testkit.OK(testkit.Get(openNoiseLedger(path)).Close())
 	if mode := testkit.Get(os.Stat(path)).Mode().Perm(); mode != 0o600 {
 		t.Errorf("the file's mode is %o, want 600", mode)
 	}
@@ -92,11 +92,11 @@ func TestTheSecretIsTheOwnersAlone(t *testing.T) {
 func FuzzOpenLedger(f *testing.F) {
 	f.Add([]byte{})
 	f.Add(make([]byte, secretLen+nameLen+3))
-	f.Add(append(make([]byte, secretLen), byte(Kinds)))
+	f.Add(append(make([]byte, secretLen), byte(rowKinds)))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		path := filepath.Join(t.TempDir(), "noise")
 		testkit.OK(os.WriteFile(path, content, 0o600))
-		l, err := OpenLedger(path)
+		l, err := openNoiseLedger(path)
 		if err != nil {
 			if !errors.Is(err, dsbo.ErrConfig) {
 				t.Fatal(err)
@@ -104,7 +104,7 @@ func FuzzOpenLedger(f *testing.F) {
 			return
 		}
 		defer l.Close()
-		if n := l.counts[Training] + l.counts[Validation]; n > max(0, len(content)-secretLen)/nameLen {
+		if n := l.counts[trainingRows] + l.counts[validationRows]; n > max(0, len(content)-secretLen)/nameLen {
 			t.Errorf("%d bytes have %d answers", len(content), n)
 		}
 	})

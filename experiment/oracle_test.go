@@ -1,4 +1,4 @@
-package experiment_test
+package experiment
 
 import (
 	"errors"
@@ -9,7 +9,6 @@ import (
 
 	"dsbo"
 	"dsbo/algo/algotest"
-	"dsbo/experiment"
 	"dsbo/internal/testkit"
 )
 
@@ -30,16 +29,16 @@ func (still) HVP(dst, _, _, _ []float64, _ dsbo.Sample) error    { clear(dst); r
 func (still) JVP(dst, _, _, _ []float64, _ dsbo.Sample) error    { clear(dst); return nil }
 
 // covered returns the noisy oracle of a still one, whose file is in a folder.
-func covered(t *testing.T, folder string, q int, terms experiment.Terms) *experiment.Oracle {
+func covered(t *testing.T, folder string, q int, terms privacyTerms) *privateOracle {
 	return coveredRows(t, folder, q, terms, "rows")
 }
 
 // coveredRows is covered for other rows.
-func coveredRows(t *testing.T, folder string, q int, terms experiment.Terms, rows string) *experiment.Oracle {
-	l := testkit.Get(experiment.OpenLedger(filepath.Join(folder, "noise")))
+func coveredRows(t *testing.T, folder string, q int, terms privacyTerms, rows string) *privateOracle {
+	l := testkit.Get(openNoiseLedger(filepath.Join(folder, "noise")))
 	t.Cleanup(func() { l.Close() })
-	return testkit.Get(experiment.NewOracle(still{2, q}, experiment.Bound{Gradient: 0.02, Product: 0.01},
-		experiment.Bound{Gradient: 0.04}, experiment.NewCurator(terms, l, rows)))
+	return testkit.Get(newPrivateOracle(still{2, q}, rowBound{Gradient: 0.02, Product: 0.01},
+		rowBound{Gradient: 0.04}, newCurator(terms, l, rows)))
 }
 
 // deviation is the root mean square of numbers.
@@ -55,7 +54,7 @@ func deviation(v []float64) float64 {
 // what one row can move it.
 func TestNoiseFitsTheSensitivity(t *testing.T) {
 	const q = 4000
-	terms := testkit.Get(experiment.NewTerms(experiment.Budget{Epsilon: 2, Delta: 1e-6}, [3]int{10, 3, 0}))
+	terms := testkit.Get(newPrivacyTerms(Budget{Epsilon: 2, Delta: 1e-6}, [3]int{10, 3, 0}))
 	o := covered(t, t.TempDir(), q, terms)
 	x, y, v, got := make([]float64, 2), make([]float64, q), make([]float64, q), make([]float64, q)
 	v[0] = 3
@@ -65,11 +64,11 @@ func TestNoiseFitsTheSensitivity(t *testing.T) {
 		want float64
 	}{
 		{"gradient of f", func() error { return o.UpperGrad(nil, got, x, y, dsbo.Sample{}) },
-			0.04 * terms.Multipliers[experiment.Validation]},
+			0.04 * terms.Multipliers[validationRows]},
 		{"gradient of g", func() error { return o.LowerGrad(got, x, y, dsbo.Sample{}) },
-			0.02 * terms.Multipliers[experiment.Training]},
+			0.02 * terms.Multipliers[trainingRows]},
 		{"product", func() error { return o.HVP(got, x, y, v, dsbo.Sample{}) },
-			0.03 * terms.Multipliers[experiment.Training]},
+			0.03 * terms.Multipliers[trainingRows]},
 	} {
 		testkit.OK(c.ask())
 		// The deviation of q normal numbers is itself off by 1/√(2q) of it; the grid and the margin
@@ -88,7 +87,7 @@ func TestNoiseFitsTheSensitivity(t *testing.T) {
 
 // TestOneQuestionHasOneAnswer: whoever asks again learns nothing more, and spends nothing.
 func TestOneQuestionHasOneAnswer(t *testing.T) {
-	terms := testkit.Get(experiment.NewTerms(experiment.Budget{Epsilon: 1, Delta: 1e-6}, [3]int{2, 1, 0}))
+	terms := testkit.Get(newPrivacyTerms(Budget{Epsilon: 1, Delta: 1e-6}, [3]int{2, 1, 0}))
 	o := covered(t, t.TempDir(), 5, terms)
 	x, y, first, again := make([]float64, 2), make([]float64, 5), make([]float64, 5), make([]float64, 5)
 	testkit.OK(o.LowerGrad(first, x, y, dsbo.Sample{Set: dsbo.Lower, K: 1}))
@@ -108,7 +107,7 @@ func TestOneQuestionHasOneAnswer(t *testing.T) {
 // difference of the rows alone.
 func TestOtherRowsHaveOtherNoise(t *testing.T) {
 	const q = 5
-	terms := testkit.Get(experiment.NewTerms(experiment.Budget{Epsilon: 1, Delta: 1e-6}, [3]int{2, 1, 0}))
+	terms := testkit.Get(newPrivacyTerms(Budget{Epsilon: 1, Delta: 1e-6}, [3]int{2, 1, 0}))
 	folder, answers := t.TempDir(), [2][]float64{}
 	for k, rows := range []string{"rows", "rows, and one more"} {
 		answers[k] = make([]float64, q)
@@ -123,7 +122,7 @@ func TestOtherRowsHaveOtherNoise(t *testing.T) {
 // TestAnswersThatTheGridCannotHold are refused, not given with less noise.
 func TestAnswersThatTheGridCannotHold(t *testing.T) {
 	const q = 10_000
-	terms := testkit.Get(experiment.NewTerms(experiment.Budget{Epsilon: 1e-3, Delta: 1e-9}, [3]int{10, 0, 0}))
+	terms := testkit.Get(newPrivacyTerms(Budget{Epsilon: 1e-3, Delta: 1e-9}, [3]int{10, 0, 0}))
 	o := covered(t, t.TempDir(), q, terms)
 	got := make([]float64, q)
 	if err := o.LowerGrad(got, make([]float64, 2), got, dsbo.Sample{}); !errors.Is(err, dsbo.ErrConfig) {
@@ -131,7 +130,7 @@ func TestAnswersThatTheGridCannotHold(t *testing.T) {
 	}
 }
 
-var budgets = []experiment.Budget{{0.1, 1e-6}, {1, 1e-5}, {3, 1e-5}, {8, 1e-3}, {50, 1e-9}}
+var budgets = []Budget{{0.1, 1e-6}, {1, 1e-5}, {3, 1e-5}, {8, 1e-3}, {50, 1e-9}}
 
 // exactDelta returns the least δ for which T answers with noise σ are (ε, δ)-private, with nothing
 // lost: T Gaussian answers are one of multiplier σ/√T (Dong, Roth, Su 2019), whose δ is
@@ -147,7 +146,7 @@ func exactDelta(epsilon, sigma float64, answers int) float64 {
 func TestClassicIsTheLeastOverOrders(t *testing.T) {
 	for _, sigma := range []float64{0.7, 3, 40} {
 		for _, answers := range []int{1, 60, 1000} {
-			var a experiment.Accountant
+			var a accountant
 			a.Add(sigma, answers)
 			for _, b := range budgets {
 				best := math.Inf(1)
@@ -170,7 +169,7 @@ func TestClassicIsTheLeastOverOrders(t *testing.T) {
 func TestEpsilonIsTheLeastOverOrders(t *testing.T) {
 	for _, sigma := range []float64{0.7, 3, 40} {
 		for _, b := range budgets {
-			var a experiment.Accountant
+			var a accountant
 			a.Add(sigma, 60)
 			best := math.Inf(1)
 			for order := 1 + 1e-4; order < 1e7; order *= 1 + 2e-4 {
@@ -189,8 +188,8 @@ func TestEpsilonIsTheLeastOverOrders(t *testing.T) {
 func TestEpsilonIsBetweenExactAndClassic(t *testing.T) {
 	for _, b := range budgets {
 		for _, answers := range []int{1, 20, 500} {
-			sigma := experiment.Multiplier(b, answers)
-			var a experiment.Accountant
+			sigma := noiseMultiplier(b, answers)
+			var a accountant
 			a.Add(sigma, answers)
 			epsilon := a.Epsilon(b.Delta)
 			if epsilon > b.Epsilon || epsilon < b.Epsilon*(1-1e-6) {
@@ -207,7 +206,7 @@ func TestEpsilonIsBetweenExactAndClassic(t *testing.T) {
 }
 
 func TestNoAnswersTellNothing(t *testing.T) {
-	if e := new(experiment.Accountant).Epsilon(1e-5); e != 0 {
+	if e := new(accountant).Epsilon(1e-5); e != 0 {
 		t.Errorf("ε = %g without answers", e)
 	}
 }
@@ -215,7 +214,7 @@ func TestNoAnswersTellNothing(t *testing.T) {
 // TestAnswersAddUp: sixty answers of one multiplier are as many in two parts, and one of a
 // multiplier smaller by √60.
 func TestAnswersAddUp(t *testing.T) {
-	var whole, parts, one experiment.Accountant
+	var whole, parts, one accountant
 	whole.Add(5, 60)
 	parts.Add(5, 20)
 	parts.Add(5, 40)
@@ -227,7 +226,7 @@ func TestAnswersAddUp(t *testing.T) {
 }
 
 func TestBudgetsThatCannotBe(t *testing.T) {
-	for _, b := range []experiment.Budget{{0, 1e-5}, {-1, 1e-5}, {math.Inf(1), 1e-5}, {math.NaN(), 1e-5}, {1, 0},
+	for _, b := range []Budget{{0, 1e-5}, {-1, 1e-5}, {math.Inf(1), 1e-5}, {math.NaN(), 1e-5}, {1, 0},
 		{1, 1}, {1, math.NaN()}} {
 		if err := b.Check(); !errors.Is(err, dsbo.ErrConfig) {
 			t.Errorf("%+v: error %v, want one that matches ErrConfig", b, err)
@@ -239,11 +238,11 @@ func TestBudgetsThatCannotBe(t *testing.T) {
 // answers would tell of rows, are not.
 func TestOraclePassesOn(t *testing.T) {
 	algotest.CheckCapabilities(t, func(o dsbo.Oracle) dsbo.Oracle {
-		l := testkit.Get(experiment.OpenLedger(filepath.Join(t.TempDir(), "noise")))
+		l := testkit.Get(openNoiseLedger(filepath.Join(t.TempDir(), "noise")))
 		t.Cleanup(func() { l.Close() })
-		terms := testkit.Get(experiment.NewTerms(experiment.Budget{Epsilon: 2, Delta: 1e-6}, [3]int{10, 3, 0}))
-		return testkit.Get(experiment.NewOracle(o, experiment.Bound{Gradient: 1, Product: 1},
-			experiment.Bound{Gradient: 1},
-			experiment.NewCurator(terms, l, "rows")))
+		terms := testkit.Get(newPrivacyTerms(Budget{Epsilon: 2, Delta: 1e-6}, [3]int{10, 3, 0}))
+		return testkit.Get(newPrivateOracle(o, rowBound{Gradient: 1, Product: 1},
+			rowBound{Gradient: 1},
+			newCurator(terms, l, "rows")))
 	}, "Values", "Batch", "Hessian", "Jacobian", "Diagonal", "GaussNewton")
 }

@@ -1,18 +1,14 @@
-package experiment_test
+package experiment
 
-import (
-	"fmt"
-
-	"dsbo/experiment"
-)
+import "fmt"
 
 // How much noise 1000 answers need within a budget, and what half of them tell.
-func ExampleAccountant() {
-	budget := experiment.Budget{Epsilon: 1, Delta: 1e-5}
-	multiplier := experiment.Multiplier(budget, 1000)
+func Example_accountant() {
+	budget := Budget{Epsilon: 1, Delta: 1e-5}
+	multiplier := noiseMultiplier(budget, 1000)
 	fmt.Printf("deviation %.1f times what one row can change\n", multiplier)
 
-	var a experiment.Accountant
+	var a accountant
 	a.Add(multiplier, 500)
 	fmt.Printf("ε of 500 answers: %.2f\n", a.Epsilon(budget.Delta))
 	// Output:

@@ -85,10 +85,10 @@ func newGuard(s *Settings, t data.Task, m models.Model, local []int) (*guard, er
 				"mean, and noise cannot hide a term: it must be a linear model with the mean of cross-entropies or "+
 				"Huber losses", m)
 	}
-	g := &guard{curve: curvature, bounds: map[int][2]Bound{}, scores: map[int]*models.Score{}}
+	g := &guard{curve: curvature, bounds: map[int][2]rowBound{}, scores: map[int]*models.Score{}}
 	programs := models.NewPrograms(m)
 	for _, i := range local {
-		var two [2]Bound
+		var two [2]rowBound
 		for side, e := range []data.Examples{t.Shards[i].Train, t.Shards[i].Val} {
 			rows := e.Len()
 			switch {
@@ -105,7 +105,7 @@ func newGuard(s *Settings, t data.Task, m models.Model, local []int) (*guard, er
 					rows, i, s.Delta)
 			}
 			// another row in its place: gradients 2 bounds apart, and Hessians in [0, κ]
-			two[side] = Bound{Gradient: 2 * gradient / float64(rows), Product: curvature / float64(rows)}
+			two[side] = rowBound{Gradient: 2 * gradient / float64(rows), Product: curvature / float64(rows)}
 		}
 		g.bounds[i] = two
 		test, err := t.TestPart(i)
@@ -126,7 +126,7 @@ func (g *guard) plan(s *Settings, m algo.Method) (err error) {
 	if err := m.Init(1, 1, s.Iterations); err != nil {
 		return err
 	}
-	var answers [Kinds]int
+	var answers [rowKinds]int
 	for k := range s.Iterations {
 		c := m.Cost(k)
 		if c.Value+c.Diagonal+c.Hessian+c.Jacobian > 0 {
@@ -135,11 +135,11 @@ func (g *guard) plan(s *Settings, m algo.Method) (err error) {
 					"gradients and products are: -preset %s has a method of these",
 				s.Algorithm, privatePreset().Name)
 		}
-		answers[Training] += c.LowerGrad + c.HVP
-		answers[Validation] += c.UpperGrad
+		answers[trainingRows] += c.LowerGrad + c.HVP
+		answers[validationRows] += c.UpperGrad
 	}
-	answers[Test] = 1 + (s.Iterations+s.EvalEvery-1)/s.EvalEvery
-	g.terms, err = NewTerms(Budget{Epsilon: s.Epsilon, Delta: s.Delta}, answers)
+	answers[testRows] = 1 + (s.Iterations+s.EvalEvery-1)/s.EvalEvery
+	g.terms, err = newPrivacyTerms(Budget{Epsilon: s.Epsilon, Delta: s.Delta}, answers)
 	s.Privacy.Answers, s.Privacy.Noise = g.terms.Answers, g.terms.Multipliers
 	return err
 }
@@ -148,8 +148,8 @@ func (g *guard) plan(s *Settings, m algo.Method) (err error) {
 // with z, by s = σ κ √q / m in norm, with m the fewest training rows of an agent: of the average of
 // n agents, after all products of a run, it is at most about half of z.
 func (g *guard) stableStep(s *Settings, q int) float64 {
-	noise := g.terms.Multipliers[Training] * g.curve * math.Sqrt(float64(q)) / float64(s.Privacy.LeastRows)
-	return math.Sqrt(float64(s.Agents)/float64(g.terms.Answers[Training])) / noise / 2
+	noise := g.terms.Multipliers[trainingRows] * g.curve * math.Sqrt(float64(q)) / float64(s.Privacy.LeastRows)
+	return math.Sqrt(float64(s.Agents)/float64(g.terms.Answers[trainingRows])) / noise / 2
 }
 
 // leastRows returns the fewest training rows of an agent, which are public: from the agents at the
@@ -173,16 +173,16 @@ func (r *run) leastRows(ctx context.Context, at beginning, p *problem) (int, err
 // addNoise returns the problem with noise on all that its agents answer. The secrets of the noise
 // are in the run folder until the run is over.
 func (g *guard) addNoise(p train.Problem, folder runs.Folder) (train.Problem, error) {
-	curators := map[int]*Curator{}
+	curators := map[int]*curator{}
 	oracles := make([]dsbo.Oracle, len(p.Oracles))
 	p.Digests = slices.Clone(p.Digests)
 	for i, two := range g.bounds {
-		l, err := OpenLedger(folder.NoisePath(i))
+		l, err := openNoiseLedger(folder.NoisePath(i))
 		if err != nil {
 			return p, err
 		}
-		curators[i] = NewCurator(g.terms, l, p.Digests[i])
-		if oracles[i], err = NewOracle(p.Oracles[i], two[0], two[1], curators[i]); err != nil {
+		curators[i] = newCurator(g.terms, l, p.Digests[i])
+		if oracles[i], err = newPrivateOracle(p.Oracles[i], two[0], two[1], curators[i]); err != nil {
 			return p, err
 		}
 		p.Digests[i] = l.Keyed(p.Digests[i])
@@ -199,7 +199,7 @@ const maxLoss = 8
 
 // score returns an agent's noisy score on its test examples: a mean of losses, each as a share of
 // maxLoss, and of right answers. One row moves each of the two by 1/rows at most.
-func (g *guard) score(i int, m train.Fit, c *Curator) (train.Scores, error) {
+func (g *guard) score(i int, m train.Fit, c *curator) (train.Scores, error) {
 	of := g.scores[i]
 	if of == nil {
 		return train.Scores{}, nil
@@ -216,7 +216,7 @@ func (g *guard) score(i int, m train.Fit, c *Curator) (train.Scores, error) {
 	for _, hit := range hits {
 		both[1] += hit / rows
 	}
-	if err := c.AddNoise(both, Test, math.Sqrt2/rows, "score", m.X, m.Y); err != nil {
+	if err := c.AddNoise(both, testRows, math.Sqrt2/rows, "score", m.X, m.Y); err != nil {
 		return train.Scores{}, err
 	}
 	right := rows * both[1]

@@ -195,8 +195,8 @@ type problem struct {
 
 // A guard limits the answers of this process's agents to a budget.
 type guard struct {
-	terms  Terms
-	bounds map[int][2]Bound      // of the lower and the upper loss of the agents in this process
+	terms  privacyTerms
+	bounds map[int][2]rowBound   // of the lower and the upper loss of the agents in this process
 	curve  float64               // bound of the eigenvalues of every agent's Hessian without its penalty
 	scores map[int]*models.Score // on the agents' test examples
 }
