@@ -36,19 +36,19 @@ func (id *Identity) Sign(message []byte) ([]byte, error) {
 }
 
 // sign returns the signature of a message by a certificate's key. The kind of key decides the
-// algorithm ([Signatures]).
+// algorithm ([signatureAlgorithms]).
 func sign(pair tls.Certificate, message []byte) ([]byte, error) {
 	signer, ok := pair.PrivateKey.(crypto.Signer)
 	if !ok {
 		return nil, fmt.Errorf("the key of %q cannot sign", pair.Leaf.Subject.CommonName)
 	}
 	hash := crypto.SHA256
-	if Signatures[pair.Leaf.PublicKeyAlgorithm] == x509.PureEd25519 {
+	if signatureAlgorithms[pair.Leaf.PublicKeyAlgorithm] == x509.PureEd25519 {
 		hash = 0 // of the message itself
 	}
 	signature, err := crypto.SignMessage(signer, rand.Reader, message, hash)
 	if err == nil { // so that its check by this process costs a hash alone
-		NoteSignature(pair.Leaf, message, signature)
+		noteSignature(pair.Leaf, message, signature)
 	}
 	return signature, err
 }
@@ -102,5 +102,5 @@ func (t *Trust) Verify(agent int, certificate, message, signature []byte, now ti
 	if err != nil {
 		return err
 	}
-	return CheckSignature(chain[0], message, signature)
+	return checkSignature(chain[0], message, signature)
 }

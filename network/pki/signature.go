@@ -7,16 +7,16 @@ import (
 	"sync"
 )
 
-// Signatures are the signature algorithms by kind of key.
-var Signatures = map[x509.PublicKeyAlgorithm]x509.SignatureAlgorithm{
+// signatureAlgorithms are the signature algorithms by kind of key.
+var signatureAlgorithms = map[x509.PublicKeyAlgorithm]x509.SignatureAlgorithm{
 	x509.ECDSA: x509.ECDSAWithSHA256, x509.RSA: x509.SHA256WithRSA, x509.Ed25519: x509.PureEd25519,
 }
 
-// CheckSignature returns an error unless signature is of text by the certificate's key, with its
-// algorithm in [Signatures]. It remembers the last good signatures, and this process's own: agents
-// are shown the same answers and warrants again and again, and each repetition costs only a hash of
-// the text.
-func CheckSignature(by *x509.Certificate, text, signature []byte) error {
+// checkSignature returns an error unless signature is of text by the certificate's key, with its
+// algorithm in [signatureAlgorithms]. It remembers the last good signatures, and this process's
+// own: agents are shown the same answers and warrants again and again, and each repetition costs
+// only a hash of the text.
+func checkSignature(by *x509.Certificate, text, signature []byte) error {
 	d := digestOf(by, text, signature)
 	good.Lock()
 	known := good.digests[d]
@@ -24,15 +24,15 @@ func CheckSignature(by *x509.Certificate, text, signature []byte) error {
 	if known {
 		return nil
 	}
-	err := by.CheckSignature(Signatures[by.PublicKeyAlgorithm], text, signature)
+	err := by.CheckSignature(signatureAlgorithms[by.PublicKeyAlgorithm], text, signature)
 	if err == nil {
 		remember(d)
 	}
 	return err
 }
 
-// NoteSignature notes that a signature is good, as this process has made it.
-func NoteSignature(by *x509.Certificate, text, signature []byte) {
+// noteSignature notes that a signature is good, as this process has made it.
+func noteSignature(by *x509.Certificate, text, signature []byte) {
 	remember(digestOf(by, text, signature))
 }
 

@@ -29,14 +29,14 @@ func TestCheckSignature(t *testing.T) {
 	text := []byte("vote 1")
 	signature := testkit.Get(crypto.SignMessage(key, rand.Reader, text, crypto.SHA256))
 	for range 2 { // before it is remembered, and after
-		if err := CheckSignature(by, []byte("vote 2"), signature); err == nil {
+		if err := checkSignature(by, []byte("vote 2"), signature); err == nil {
 			t.Error("the signature of another text must not be good")
 		}
-		if CheckSignature(other, text, signature) == nil || CheckSignature(by, text, signature[1:]) == nil ||
-			CheckSignature(by, append(text, signature[0]), signature[1:]) == nil {
+		if checkSignature(other, text, signature) == nil || checkSignature(by, text, signature[1:]) == nil ||
+			checkSignature(by, append(text, signature[0]), signature[1:]) == nil {
 			t.Error("another key's signature, and a part of one, must not be good")
 		}
-		if err := CheckSignature(by, text, signature); err != nil {
+		if err := checkSignature(by, text, signature); err != nil {
 			t.Error(err)
 		}
 	}
@@ -44,8 +44,8 @@ func TestCheckSignature(t *testing.T) {
 		t.Error("a signature that was good must be remembered")
 	}
 	none := []byte("none that a key makes")
-	NoteSignature(by, text, none)
-	if err := CheckSignature(by, text, none); err != nil {
+	noteSignature(by, text, none)
+	if err := checkSignature(by, text, none); err != nil {
 		t.Errorf("a signature that this process says to be its own is checked: %v", err)
 	}
 }
@@ -55,7 +55,7 @@ func TestRememberedSignatures(t *testing.T) {
 	_, by := signer()
 	for k := range 2 * mostRemembered {
 		text := binary.LittleEndian.AppendUint64(nil, uint64(k))
-		NoteSignature(by, text, nil)
+		noteSignature(by, text, nil)
 		if size := len(good.digests); size > mostRemembered || !good.digests[digestOf(by, text, nil)] {
 			t.Fatalf("%d are remembered; there must be at most %d, with the newest", size, mostRemembered)
 		}

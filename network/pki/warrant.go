@@ -114,7 +114,7 @@ func (t *Trust) open(kind, text, run, hash string) (membership.Admission, error)
 	}
 	message := warrantMessage(w.line, run, hash)
 	if !slices.ContainsFunc(t.authorities, func(c *x509.Certificate) bool {
-		return CheckSignature(c, message, w.signature) == nil
+		return checkSignature(c, message, w.signature) == nil
 	}) {
 		return w.Admission, fmt.Errorf("the %s of agent %d must be signed by an authority of ca.pem, for run %q and "+
 			"its cluster file (SHA-256 %.8s); it is not", kind, w.Agent, run, hash)
