@@ -211,17 +211,24 @@ func TestExamplesCanBeCopied(t *testing.T) {
 	}
 }
 
+// TestEveryPackageHasADoc: one, which begins with the package's name.
 func TestEveryPackageHasADoc(t *testing.T) {
 	for dir := range imports(t) {
-		pkgs := testkit.Get(filepath.Glob(filepath.Join(dir, "*.go")))
-		has := false
-		for _, file := range pkgs {
+		var docs []string
+		for _, file := range testkit.Get(filepath.Glob(filepath.Join(dir, "*.go"))) {
 			f := testkit.Get(parser.ParseFile(token.NewFileSet(), file, nil,
 				parser.PackageClauseOnly|parser.ParseComments))
-			has = has || f.Doc != nil && !strings.HasSuffix(file, "_test.go")
+			if f.Doc == nil || strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			docs = append(docs, file)
+			begin := "Package " + f.Name.Name + " "
+			if f.Name.Name != "main" && !strings.HasPrefix(f.Doc.Text(), begin) {
+				t.Errorf("%s: the doc comment of a package must begin with %q", file, begin)
+			}
 		}
-		if !has {
-			t.Errorf("package in %s has no doc comment", dir)
+		if len(docs) != 1 {
+			t.Errorf("package in %s must have one doc comment; files that have one: %v", dir, docs)
 		}
 	}
 }

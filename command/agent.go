@@ -93,7 +93,7 @@ func (p *program) parseAgent(t experiment.Task, f *call) (o agentOptions, c *sit
 	if err = o.loadPolicy(); err != nil {
 		return o, nil, err
 	}
-	if c, err = site.Load(o.cluster, p.checkTask); err != nil {
+	if c, err = site.LoadCluster(o.cluster, p.checkTask); err != nil {
 		return o, nil, err
 	}
 	if ofTask != nil && c.Task != t.Name {

@@ -56,5 +56,5 @@ func writeMerged(stdout io.Writer, m *runs.Merged, out runs.Folder, page bool) e
 	}
 	head := fmt.Sprintf("%s: %s, which agree to the last bit; time and memory are of the slowest and the largest.",
 		m.Run, wording.Count(m.Members, "agent"))
-	return experiment.Result(stdout, &m.Summary, head, out, page, true)
+	return experiment.WriteResult(stdout, &m.Summary, head, out, page, true)
 }

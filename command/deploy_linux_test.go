@@ -35,7 +35,7 @@ func TestKubernetes(t *testing.T) {
 	if !ok || !ends {
 		t.Fatal("no cluster file")
 	}
-	c := testkit.Get(site.Parse("kubernetes.yaml", []byte(block), testProgram().checkTask))
+	c := testkit.Get(site.ParseCluster("kubernetes.yaml", []byte(block), testProgram().checkTask))
 	n := len(c.Addresses)
 	for _, want := range []string{fmt.Sprintf("completions: %d\n", n), fmt.Sprintf("parallelism: %d ", n),
 		"-out=/runs/" + c.Run + "\n"} {

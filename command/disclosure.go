@@ -88,7 +88,7 @@ func (p *program) disclosure(f *call) error {
 	}
 	c := new(site.Cluster)
 	if file != "" {
-		if c, err = site.Load(file, p.checkTask); err != nil {
+		if c, err = site.LoadCluster(file, p.checkTask); err != nil {
 			return err
 		}
 	}

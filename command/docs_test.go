@@ -141,7 +141,7 @@ func TestDataOfDocuments(t *testing.T) {
 		switch word, rest, _ := strings.Cut(l.How, " "); word {
 		case "parsed", "run":
 			if file, _, _ := strings.Cut(text, "\n\n"); strings.HasPrefix(file, "{") {
-				testkit.Get(site.Parse(l.Document, []byte(file), testProgram().checkTask))
+				testkit.Get(site.ParseCluster(l.Document, []byte(file), testProgram().checkTask))
 			}
 		case "source":
 			source := codeLines(string(testkit.Get(os.ReadFile(filepath.Join("..", rest)))))

@@ -20,8 +20,8 @@
 //	dsbo version
 //	dsbo help VERB
 //
-// Package cluster documents cluster files; deploy/ starts agents under Slurm, Kubernetes and
-// systemd.
+// Package dsbo/experiment/site documents cluster files; deploy/ starts agents under Slurm,
+// Kubernetes and systemd.
 //
 // # Why it is a package
 //

@@ -161,7 +161,7 @@ func (m *monitor) serve(address string) (bound string, stop func(), err error) {
 		MaxHeaderBytes:    8 << 10,
 		ErrorLog:          log.New(io.Discard, "", 0),
 	}
-	l = pki.Wrap(l, pki.Limits{Strangers: mostViewers})
+	l = pki.LimitStrangers(l, pki.Limits{Strangers: mostViewers})
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

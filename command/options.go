@@ -46,7 +46,7 @@ func (p *program) parseCluster(f *call, required ...string) (*site.Cluster, erro
 	if err := f.parse(required...); err != nil {
 		return nil, err
 	}
-	return site.Load(*path, p.checkTask)
+	return site.LoadCluster(*path, p.checkTask)
 }
 
 // agentFolder returns the run folder of an agent.
@@ -94,7 +94,7 @@ func (o *options) httpAddress(agent int) (string, error) {
 	if o.http == "" {
 		return "", nil
 	}
-	text, err := site.Expand(o.http, agent)
+	text, err := site.ExpandAddress(o.http, agent)
 	if err != nil {
 		return "", dsbo.ConfigErrorf("-http %s: %w", o.http, err)
 	}

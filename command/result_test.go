@@ -16,7 +16,7 @@ import (
 func TestResultOfAnother(t *testing.T) {
 	dir := t.TempDir()
 	file := writeCluster(t, dir, 3, map[string]any{"quorum": 2, "absent_after": "1m"})
-	c := testkit.Get(site.Load(file, testProgram().checkTask))
+	c := testkit.Get(site.LoadCluster(file, testProgram().checkTask))
 	finished := func(name, hash string) string {
 		out := alone(t, filepath.Join(dir, name), "-agents=3", "-graph=complete")
 		testkit.OK(runs.Folder(out).WriteMembership(runs.Membership{Run: c.Run, Hash: hash, Agents: 3}))

@@ -44,7 +44,7 @@ func (p *program) parseRun(f *call) (o runOptions, c *site.Cluster, err error) {
 	if err = f.parse("cluster", "out"); err != nil {
 		return o, nil, err
 	}
-	if c, err = site.Load(o.cluster, p.checkTask); err != nil {
+	if c, err = site.LoadCluster(o.cluster, p.checkTask); err != nil {
 		return o, nil, err
 	}
 	for _, fl := range common {

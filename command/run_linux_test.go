@@ -249,8 +249,8 @@ func TestRunChecks(t *testing.T) {
 	certs, out, whole := filepath.Join(dir, "certs"), filepath.Join(dir, "out"), writeCluster(t, dir, 2, nil)
 	runCommand(t, "synthetic", "-r=1", "-p=2", "-train=4", "-val=6", "-test=20", "-K=1", "-report=false", "-out="+out)
 	tomorrow := time.Now().AddDate(0, 0, 1)
-	testkit.OK(makeCertificates(certs, testkit.Get(site.Load(whole, testProgram().checkTask)), (*pki.Authority).Save,
-		tomorrow, tomorrow.AddDate(0, 0, 1)))
+	testkit.OK(makeCertificates(certs, testkit.Get(site.LoadCluster(whole, testProgram().checkTask)),
+		(*pki.Authority).Save, tomorrow, tomorrow.AddDate(0, 0, 1)))
 	for _, c := range []struct {
 		more map[string]any // of the cluster file
 		flag string

@@ -65,7 +65,7 @@ func joinedRows(s *runs.Summary) [][]string {
 		for _, score := range []runs.SiteScore{one.Alone, one.Joint(s.TunedKept())} {
 			text := lossText(score.Loss)
 			if score.Accuracy.Known() {
-				text += Number(" (%.3f)", score.Accuracy)
+				text += formatNumber(" (%.3f)", score.Accuracy)
 			}
 			row = append(row, text)
 		}

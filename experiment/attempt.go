@@ -80,7 +80,7 @@ func (r *run) listSent(c train.Config, p problem) error {
 		return err
 	}
 	c.Problem = here.Problem
-	of, err := site.New(r.planned(&p, c))
+	of, err := site.NewPlan(r.planned(&p, c))
 	if err == nil {
 		r.job.Sent.List(of.Quantities)
 	}

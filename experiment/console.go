@@ -1,6 +1,3 @@
-// Package console prints the results of runs on a terminal: a line for each record of a running
-// run, and at its end the verdict, the table of models, and the places of further files. Lines have
-// 80 columns at most.
 package experiment
 
 import (
@@ -18,11 +15,11 @@ import (
 	"dsbo/runs/report"
 )
 
-// Result writes the result of a finished run to w: the verdict, the table of models, their cost,
-// and the places of further files. For a run over tables, it answers a person's questions first,
-// and ends there unless all is set by -v. head names the problem. With page it first writes
+// WriteResult writes the result of a finished run to w: the verdict, the table of models, their
+// cost, and the places of further files. For a run over tables, it answers a person's questions
+// first, and ends there unless all is set by -v. head names the problem. With page it first writes
 // report.html, and figures where the program draws them, to the run's folder.
-func Result(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page, all bool) (err error) {
+func WriteResult(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page, all bool) (err error) {
 	path := ""
 	if page {
 		if path, err = report.WriteRun(string(folder)); err != nil {
@@ -63,9 +60,9 @@ func Result(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page,
 		{"not known", strings.Join(s.Unknown, "; ")},
 		{"members at the end", wording.Ranges(s.Members)},
 		{"iterations", fmt.Sprintf("%d of %s, %s ms each", s.Iterations, s.Algorithm,
-			Number("%.0f", s.MsPerIteration))},
+			formatNumber("%.0f", s.MsPerIteration))},
 		{"sent by all agents", megabytes(s.Traffic)},
-		{"peak memory", Number("%.0f MiB", s.PeakRSSMiB)},
+		{"peak memory", formatNumber("%.0f MiB", s.PeakRSSMiB)},
 		{"run folder", string(folder)},
 		{"report", path},
 		{"figures for print", printHint(folder, path)},
@@ -98,7 +95,7 @@ func privacyLine(s *runs.Summary) string {
 		return ""
 	}
 	return fmt.Sprintf("ε = %.4g, δ = %.4g; noisy test loss %s, accuracy %s", s.Privacy.Epsilon, s.Privacy.Delta,
-		Number("%.4f", s.TestLoss), Number("%.4f", s.TestAccuracy))
+		formatNumber("%.4f", s.TestLoss), formatNumber("%.4f", s.TestAccuracy))
 }
 
 // megabytes writes what all agents have sent.
@@ -142,8 +139,8 @@ func keptLine(s *runs.Summary) string {
 	return ""
 }
 
-// Number writes a number in a format of package fmt, "-" if it is not known.
-func Number(format string, n runs.Number) string {
+// formatNumber writes a number in a format of package fmt, "-" if it is not known.
+func formatNumber(format string, n runs.Number) string {
 	if !n.Known() {
 		return "-"
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // What a terminal shows of a run that has finished.
-func ExampleResult() {
+func ExampleWriteResult() {
 	unknown := runs.Unknown()
 	s := &runs.Summary{
 		Algorithm: "newtoncg", Iterations: 20, MsPerIteration: 12, PeakRSSMiB: unknown,
@@ -21,7 +21,7 @@ func ExampleResult() {
 				TestAccuracy: .78},
 		},
 	}
-	testkit.OK(experiment.Result(os.Stdout, s, "three sites with 30 rows each", "results/first", false, true))
+	testkit.OK(experiment.WriteResult(os.Stdout, s, "three sites with 30 rows each", "results/first", false, true))
 	// Output:
 	// Tuning 4 penalties cut the test loss by 3.1 %.
 	//

@@ -14,8 +14,10 @@
 // structured.go and start.go find where x starts, steps.go chooses the steps, and package train
 // runs the iterations. watch.go shows how far it is, with the time left that pace.go predicts.
 // finish.go finds the models (models.go, package candidates) and gives the verdict on them; kept.go
-// writes the kept model; record.go has the summary, and console.go writes the table. Package
-// site predicts a run's traffic.
+// writes the kept model; record.go has the summary. Package site predicts a run's traffic.
+//
+// console.go prints results on a terminal: a line for each record of a running run, and at its end
+// the verdict, the table of models, and the places of further files. Lines have 80 columns at most.
 //
 // # Differential privacy
 //

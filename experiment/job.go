@@ -91,6 +91,6 @@ func (r *run) finishJob(ctx context.Context, stdout, stderr io.Writer) (err erro
 	if e.result == nil || stdout == nil {
 		return nil
 	}
-	return Result(stdout, &e.summary, fmt.Sprintf("%s; %v", e.problem.line, r.graph), r.folder,
+	return WriteResult(stdout, &e.summary, fmt.Sprintf("%s; %v", e.problem.line, r.graph), r.folder,
 		r.settings.Report, r.settings.Verbose)
 }

@@ -49,7 +49,7 @@ func (r *run) plan(p problem) (*site.Plan, error) {
 			return nil, err
 		}
 	}
-	return site.New(r.planned(&p, r.trainConfig(beginning{changes: r.changes}, &p, m, nil)))
+	return site.NewPlan(r.planned(&p, r.trainConfig(beginning{changes: r.changes}, &p, m, nil)))
 }
 
 // poseHere loads the data, as far as they are in this process, and makes the problem of them.

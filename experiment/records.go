@@ -22,13 +22,13 @@ var recordColumns = []struct {
 	{"acc(ȳ)", "%.4f", "test_accuracy"},
 }
 
-// RecordHead is the line with the names of the columns.
-var RecordHead = recordRow("", func(k int) string { return recordColumns[k].name })
+// recordHead is the line with the names of the columns.
+var recordHead = recordRow("", func(k int) string { return recordColumns[k].name })
 
-// RecordLine returns a record as a line for people, such as "iteration 4     0.34512 ...".
-func RecordLine(r runs.Record) string {
+// recordLine returns a record as a line for people, such as "iteration 4     0.34512 ...".
+func recordLine(r runs.Record) string {
 	return recordRow(fmt.Sprintf("iteration %d", r.Iteration), func(k int) string {
-		return Number(recordColumns[k].format, runs.NumberOf(r, recordColumns[k].of))
+		return formatNumber(recordColumns[k].format, runs.NumberOf(r, recordColumns[k].of))
 	})
 }
 

@@ -17,7 +17,7 @@ func modelRows(s *runs.Summary) [][]string {
 	}
 	rows := [][]string{{"model", "Φ", "val loss", "held out", "test loss", "accuracy"}}
 	for _, m := range s.Models {
-		name, phi := m.Name, Number("%.4f", m.Phi)
+		name, phi := m.Name, formatNumber("%.4f", m.Phi)
 		if !m.Converged {
 			name += notConverged
 		}
@@ -25,8 +25,8 @@ func modelRows(s *runs.Summary) [][]string {
 			phi = "-"
 		}
 		rows = append(rows, []string{
-			name, phi, Number("%.4f", m.ValLoss), Number("%.4f", m.HoldoutLoss), Number("%.4f", m.TestLoss),
-			Number("%.4f", m.TestAccuracy),
+			name, phi, formatNumber("%.4f", m.ValLoss), formatNumber("%.4f", m.HoldoutLoss),
+			formatNumber("%.4f", m.TestLoss), formatNumber("%.4f", m.TestAccuracy),
 		})
 	}
 	for _, column := range []int{5, 3} { // only classes have accuracies, and not all runs hold
@@ -57,7 +57,7 @@ func crossRows(sites []runs.Site) [][]string {
 	for _, m := range runs.SiteModels(sites) {
 		row := []string{m.Name}
 		for _, score := range m.Scores {
-			row = append(row, Number("%.4f", score.Loss))
+			row = append(row, formatNumber("%.4f", score.Loss))
 		}
 		rows = append(rows, row)
 	}

@@ -78,9 +78,9 @@ func plannedEvaluations(c train.Config) (work float64) {
 
 // showRecord shows a record, with the names of its columns before it or without.
 func showRecord(v Viewer, rec runs.Record, head bool) {
-	text := []string{RecordLine(rec)}
+	text := []string{recordLine(rec)}
 	if head {
-		text = []string{RecordHead, text[0]}
+		text = []string{recordHead, text[0]}
 	}
 	v.Record(rec, text)
 	if least := rec.LeastEigenvalue; least.Known() {

@@ -149,11 +149,17 @@ func (c Config) ExactAt(k int) bool {
 	if c.Problem.Nonconvex || wire > network.Float32 {
 		return false
 	}
-	if c.HeldOut {
+	if c.drawsAlone() {
 		parts = 2
 	}
 	part := max(1, (c.K/c.EvalEvery+parts-1)/parts) * c.EvalEvery
 	return wire == network.Float64 || c.ExactEach || k == c.EvalEvery || k > 0 && k%part == 0 || k == c.K
+}
+
+// drawsAlone reports whether exact values only draw the curve of Φ, so that they need less than the
+// solver's own tolerances: held-out examples choose the iterate, and nobody asks for each value.
+func (c Config) drawsAlone() bool {
+	return c.HeldOut && !c.ExactEach && c.Problem.Average.Wire == network.Float32
 }
 
 // RecordedIterations returns the iterations after which there is a record, ascending, of a run that

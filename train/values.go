@@ -6,7 +6,6 @@ import (
 
 	"dsbo/algo"
 	"dsbo/internal/linalg"
-	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train/exact"
 )
@@ -72,7 +71,7 @@ const drawnPhi, drawnGradient = 1e-3, 1e-2
 // exactValues finds the exact values at x̄, for agents at y and z.
 func (e *evaluator) exactValues(ctx context.Context, s *exact.Solver, y, z []float64) (values, error) {
 	s.PhiTol, s.GradientTol = 0, 0
-	if c := e.config; c.HeldOut && c.Problem.Average.Wire == network.Float32 && !c.ExactEach && e.done < c.K {
+	if e.config.drawsAlone() && e.done < e.config.K {
 		s.PhiTol, s.GradientTol = drawnPhi, drawnGradient
 	}
 	sol, err := s.SolveNear(ctx, e.means.x, y, z)

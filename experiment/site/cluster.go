@@ -41,19 +41,19 @@ type Cluster struct {
 // its graph and with its quorum, as far as it can be known without data.
 type check func(c *Cluster) error
 
-// Load reads the cluster file at path, as [Parse] does.
-func Load(path string, check check) (*Cluster, error) {
+// LoadCluster reads the cluster file at path, as [ParseCluster] does.
+func LoadCluster(path string, check check) (*Cluster, error) {
 	data, err := files.ReadFile(path)
 	if err != nil {
 		return nil, dsbo.ConfigErrorf("cluster file: %w", err)
 	}
-	return Parse(path, data, check)
+	return ParseCluster(path, data, check)
 }
 
-// Parse reads a cluster file, whose format the package documentation states, and checks it; the
-// check of the graph takes O(n³) time. The program that knows the tasks gives a check of the task
-// and its flags; nil accepts all. name is the file's, for errors, which match dsbo.ErrConfig.
-func Parse(name string, data []byte, check check) (_ *Cluster, err error) {
+// ParseCluster reads a cluster file, whose format the package documentation states, and checks it;
+// the check of the graph takes O(n³) time. The program that knows the tasks gives a check of the
+// task and its flags; nil accepts all. name is the file's, for errors, which match dsbo.ErrConfig.
+func ParseCluster(name string, data []byte, check check) (_ *Cluster, err error) {
 	defer func() {
 		if err != nil {
 			err = dsbo.ConfigErrorf("cluster file %s: %w", name, err)

@@ -163,7 +163,7 @@ func TestErrors(t *testing.T) {
 		{full(`, "flags": ["-K", "20"]`), `"20" must have the form -name=value`},
 		{full(`, "flags": ["-"]`), `"-" must have the form -name=value`},
 	} {
-		c, err := site.Parse("c.json", []byte(tt.text), func(c *site.Cluster) error {
+		c, err := site.ParseCluster("c.json", []byte(tt.text), func(c *site.Cluster) error {
 			if c.Task != "mnist" {
 				return fmt.Errorf(`"task": no task %s`, c.Task)
 			}
@@ -183,18 +183,18 @@ func TestErrors(t *testing.T) {
 
 func TestLoad(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.json")
-	if _, err := site.Load(path, nil); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), path) {
+	if _, err := site.LoadCluster(path, nil); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), path) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 	testkit.OK(os.WriteFile(path, []byte(full("")), 0o644))
-	if c, err := site.Load(path, nil); err != nil || c.Run != "r" {
+	if c, err := site.LoadCluster(path, nil); err != nil || c.Run != "r" {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
 
 func parse(t *testing.T, text string) *site.Cluster {
 	t.Helper()
-	return testkit.Get(site.Parse("c.json", []byte(text), nil))
+	return testkit.Get(site.ParseCluster("c.json", []byte(text), nil))
 }
 
 // What all must have the same changes the hash; addresses, the way in which things are said and the
@@ -250,7 +250,7 @@ func TestWithoutAddress(t *testing.T) {
 }
 
 func ExampleParse() {
-	c, err := site.Parse("cluster.json", []byte(`{
+	c, err := site.ParseCluster("cluster.json", []byte(`{
 		"run": "mnist-8",
 		"agents": 8, "address": "dsbo-{agent}.dsbo:7000",
 		"graph": "ring", "w": 0.5,

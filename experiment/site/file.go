@@ -133,7 +133,7 @@ func (f *file) addresses() ([]string, error) {
 		return nil, fmt.Errorf(`there must be 1 to %d agents; there are %d`, membership.MaxAgents, n)
 	}
 	for i := len(all); i < n; i++ {
-		a, err := Expand(*f.Address, i)
+		a, err := ExpandAddress(*f.Address, i)
 		if err != nil {
 			return nil, fmt.Errorf(`"address" %q: %w`, *f.Address, err)
 		}
@@ -225,9 +225,9 @@ func (c *Cluster) checkReach() error {
 	return nil
 }
 
-// Expand puts agent i's number into a rule: it replaces {agent} by i and {7000+agent} by the sum of
-// 7000 and i.
-func Expand(rule string, i int) (string, error) {
+// ExpandAddress puts agent i's number into a rule: it replaces {agent} by i and {7000+agent} by the
+// sum of 7000 and i.
+func ExpandAddress(rule string, i int) (string, error) {
 	var wrong error
 	text := braces.ReplaceAllStringFunc(rule, func(part string) string {
 		if part == "{agent}" {

@@ -35,7 +35,7 @@ func FuzzParse(f *testing.F) {
 				return // the spectrum takes O(n³)
 			}
 		}
-		c, err := Parse("fuzz.json", data, nil)
+		c, err := ParseCluster("fuzz.json", data, nil)
 		if err != nil {
 			if line := cli.OneLine(err); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(line, "fuzz.json") ||
 				strings.Contains(line, "\n") {
@@ -51,7 +51,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("address %d of %q: %v", i, c.Addresses, err)
 			}
 		}
-		again, err := Parse("again.json", append([]byte(" \n"), data...), nil)
+		again, err := ParseCluster("again.json", append([]byte(" \n"), data...), nil)
 		if err != nil || again.Hash() != c.Hash() {
 			t.Fatalf("read again: %v", err)
 		}

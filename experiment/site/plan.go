@@ -66,9 +66,9 @@ type Pilot struct {
 	Elapsed    time.Duration // for the computing of all sites, in this process
 }
 
-// New returns the plan of a run. It exchanges nothing. Errors come from the run's method, problem
-// and graph.
-func New(r Run) (*Plan, error) {
+// NewPlan returns the plan of a run. It exchanges nothing. Errors come from the run's method,
+// problem and graph.
+func NewPlan(r Run) (*Plan, error) {
 	r.Config = r.Config.WithDefaults()
 	w := r.Config.W
 	averages, err := network.NewAverages(nil, w, r.Config.Problem.Average)

@@ -3,6 +3,7 @@
 // with small pages that is a twentieth of a deep network's gradient.
 //
 // The system may refuse: results, and the memory used, are the same.
+
 package kernel
 
 import (

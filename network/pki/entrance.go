@@ -37,8 +37,9 @@ type listener struct {
 	entered int64
 }
 
-// Wrap returns a listener that bounds the strangers of l. Use l through it alone from then on.
-func Wrap(l net.Listener, limits Limits) *listener {
+// LimitStrangers returns a listener that bounds the strangers of l. Use l through it alone from
+// then on.
+func LimitStrangers(l net.Listener, limits Limits) *listener {
 	return &listener{Listener: l, limits: limits, hosts: map[string][]*Conn{}}
 }
 

@@ -57,7 +57,7 @@ func open(c net.Conn) bool {
 func TestCrowd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := pipeListener{make(chan net.Conn)}
-		l := Wrap(h, Limits{Strangers: 3})
+		l := LimitStrangers(h, Limits{Strangers: 3})
 		known, k := visit(h, l, "a:1")
 		k.Admit()
 		var crowd []net.Conn
@@ -85,7 +85,7 @@ func TestCrowd(t *testing.T) {
 func TestStranger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := pipeListener{make(chan net.Conn)}
-		l := Wrap(h, Limits{Strangers: 9, Bytes: 10, Time: time.Minute})
+		l := LimitStrangers(h, Limits{Strangers: 9, Bytes: 10, Time: time.Minute})
 		read := func(c *Conn) (n int, err error) {
 			for b := make([]byte, 7); err == nil && n < 21; {
 				var more int

@@ -59,7 +59,7 @@ func Serve(ctx context.Context, l net.Listener, o Options) error {
 	o.Log = pki.LimitLog(o.Log)
 	ctx, cancel := context.WithCancel(ctx)
 	r := &relay{Options: o, ctx: ctx, places: places{most: o.Connections}}
-	l = pki.Wrap(keptAlive{l}, pki.Limits{Strangers: max(1, o.Connections/4), Time: greetingTime})
+	l = pki.LimitStrangers(keptAlive{l}, pki.Limits{Strangers: max(1, o.Connections/4), Time: greetingTime})
 	if o.Certificate != nil {
 		l = tls.NewListener(l, &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
 			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return o.Certificate() }})

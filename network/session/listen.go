@@ -51,7 +51,7 @@ func (l *links) listen(given net.Listener) {
 
 // serve accepts connections of a listener until the links are closed, or the listener is.
 func (l *links) serve(listener net.Listener) {
-	err := l.server.Serve(pki.Wrap(listener, strangerLimits))
+	err := l.server.Serve(pki.LimitStrangers(listener, strangerLimits))
 	if err != nil && !errors.Is(err, rpc.ErrServerStopped) { // before it began
 		l.config.Log.Error("no longer listening", "reason", err)
 	}

@@ -45,8 +45,8 @@ const (
 )
 
 // Draw draws a figure as an SVG document, under its title if it has one, on a ground or none.
-// Package figures sets it where a program links that, with gonum/plot and its fonts. Without it
-// there are no figures but those that the page's script draws.
+// Package dsbo/experiment/compare sets it where a program links that, with gonum/plot and its
+// fonts. Without it there are no figures but those that the page's script draws.
 var Draw func(f *Figure, ground color.Color) ([]byte, error)
 
 // Validate reports that nothing can be drawn, as [dsbo.ErrConfig].

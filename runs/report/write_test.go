@@ -165,7 +165,7 @@ func TestPairedDifferences(t *testing.T) {
 	}
 }
 
-// TestPageAlone: a program without package figures leaves the page alone, whose script draws, and
+// TestPageAlone: a program without package compare leaves the page alone, whose script draws, and
 // whose picture of λ is there.
 func TestPageAlone(t *testing.T) {
 	draw := Draw

@@ -1,10 +1,3 @@
-// Package survival has the baseline hazard of survival times as sums over sites find it: by events
-// and time at risk in bins of a grid that pooled counts alone shape. No time of a row leaves
-// its site.
-//
-// # Why no library
-//
-// Libraries put a step at each event time of the pooled rows, which shows these times.
 package assess
 
 import (

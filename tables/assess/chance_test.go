@@ -24,7 +24,7 @@ func TestFill(t *testing.T) {
 		}
 		x = append(x, row)
 	}
-	e := testkit.Get(New(inMemory(Number, 0, columns, x, targets(n, 25), nil, make([]int, n))))
+	e := testkit.Get(NewEffects(inMemory(Number, 0, columns, x, targets(n, 25), nil, make([]int, n))))
 	testkit.OK(e.findFill())
 	for _, row := range x {
 		v := (row[2] - e.sites[0].mean[2]) / e.Deviation[2]
@@ -54,7 +54,7 @@ func TestChance(t *testing.T) {
 			s.Target[r] = float64((r + i) % 3)
 		}
 	}
-	e := testkit.Get(New(tables))
+	e := testkit.Get(NewEffects(tables))
 	if got := e.permuted(); got != 200*4*2+2 {
 		t.Errorf("%d sums", got)
 	}
@@ -69,7 +69,7 @@ func TestChance(t *testing.T) {
 		for k := range y {
 			y[k] = r.NormFloat64()
 		}
-		if testkit.Get(testkit.Get(New(simple(Number, 0, 6, 3, y))).Chance(seed)) <= .05 {
+		if testkit.Get(testkit.Get(NewEffects(simple(Number, 0, 6, 3, y))).Chance(seed)) <= .05 {
 			below++
 		}
 	}
@@ -93,7 +93,7 @@ func TestChance(t *testing.T) {
 				s.Target[r] = of(x[5*r+2])
 			}
 		}
-		if p := testkit.Get(testkit.Get(New(told)).Chance(1)); p != .01 {
+		if p := testkit.Get(testkit.Get(NewEffects(told)).Chance(1)); p != .01 {
 			t.Errorf("kind %d, the target among the columns: p = %g, want .01", kind, p)
 		}
 	}

@@ -1,12 +1,3 @@
-// Package assess measures predictions by counts that sites add up, so that no prediction leaves its
-// site: ROC curves, calibration and confusions of classes, residuals of numbers, deviances of
-// counts, each measure with an [Interval].
-//
-// An example counts as many rows as its weight.
-//
-// Each site fills in a [Classes], a [Residuals] or a [Counts]; the sums of their Numbers over all
-// sites equal the Numbers of a site with all examples. Curves, and areas under them, are right to
-// the width of a bin; all other measures are exact.
 package assess
 
 import (

@@ -1,14 +1,3 @@
-// Package effects finds the effect of each column of several sites' tables on the prediction, with
-// intervals of 95 % coverage, and tests whether any column has one.
-//
-// The intervals are of a fit of their own, which no penalty pulls towards 0: by least squares, or
-// with Jeffreys' prior (Firth 1993; Kosmidis, Firth 2009), which is nearly unbiased, and finite
-// where classes separate. Each site has a level of its own, so that effects are within sites. Sites
-// exchange only sums over their rows, after each has eliminated its level. The entry of a word that
-// only one site has is of that site's rows alone, since other sites add 0.
-//
-// [New] chooses the columns, [Effects.Chance] tests whether any of them has an effect, and
-// [Effects.Fit] finds the effects with their errors.
 package assess
 
 import (
@@ -145,9 +134,9 @@ func Unmeasured(t Tables) *Effects {
 	return e
 }
 
-// New measures the columns, by [Tables.Measured] sums, and chooses the columns of the fit: not the
-// references, and none of one value.
-func New(t Tables) (*Effects, error) {
+// NewEffects measures the columns, by [Tables.Measured] sums, and chooses the columns of the fit:
+// not the references, and none of one value.
+func NewEffects(t Tables) (*Effects, error) {
 	e := &Effects{Tables: t, Why: make([]string, len(t.Columns))}
 	sum := make([]float64, t.measured())
 	for _, c := range t.Columns {

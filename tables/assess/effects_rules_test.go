@@ -57,17 +57,17 @@ func TestAsLarge(t *testing.T) {
 
 // TestPermutedSums: how many sums the test takes, and where it is not made.
 func TestPermutedSums(t *testing.T) {
-	if e := testkit.Get(New(hazards(80, 4, 3, 40))); e.permuted() != 202*4 {
+	if e := testkit.Get(NewEffects(hazards(80, 4, 3, 40))); e.permuted() != 202*4 {
 		t.Errorf("%d sums of hazards", e.permuted())
 	}
-	many := testkit.Get(New(simple(Number, 0, 2, 1, targets(20, 10))))
+	many := testkit.Get(NewEffects(simple(Number, 0, 2, 1, targets(20, 10))))
 	for _, n := range []int{0, 2001} {
 		if many.use = make([]int, n); many.permuted() != 0 || testkit.Get(many.Chance(1)) != 0 {
 			t.Errorf("%d columns are tested by %d sums", n, many.permuted())
 		}
 	}
 	for events, want := range map[int]bool{11: false, 12: true, 13: true} { // 3 for each column
-		if p := testkit.Get(testkit.Get(New(hazards(80, 4, 3, events))).Chance(1)); (p > 0) != want {
+		if p := testkit.Get(testkit.Get(NewEffects(hazards(80, 4, 3, events))).Chance(1)); (p > 0) != want {
 			t.Errorf("with %d events of 4 columns the probability is %g", events, p)
 		}
 	}
@@ -108,7 +108,7 @@ func TestSigned(t *testing.T) {
 	for row := range s.Rows {
 		s.Count = append(s.Count, float64(row%3))
 	}
-	e := testkit.Get(New(tables))
+	e := testkit.Get(NewEffects(tables))
 	part, want := make([]float64, e.permuted()), make([]float64, 4)
 	e.addSigned(e.sites[0], part, rand.New(rand.NewPCG(1, 2)))
 	slope := e.riskOf(e.sites[0], make([]float64, 2)).slope
@@ -166,7 +166,7 @@ func TestMeasure(t *testing.T) {
 	x := [][]float64{{2, 0, 1, 0}, {4, 0, 0, 1}, {0, 1, 5, 0}, {8, 0, 3, 0}}
 	tables := inMemory(Count, 0, columns, x, []float64{1, 2, 3, 4}, []float64{1, 2, 1, 1}, make([]int, 4))
 	tables.Sites[0].Count = []float64{1, 1, 1, 2}
-	e := testkit.Get(New(tables)) // weights are 1, 2, 1 and 2, of 5 rows and 6 in all
+	e := testkit.Get(NewEffects(tables)) // weights are 1, 2, 1 and 2, of 5 rows and 6 in all
 	a, b := 26./5, 12./4
 	for name, c := range map[string][2]float64{
 		"mean": {e.sites[0].mean[0], a}, "share": {e.Share[0], a}, "share of the other": {e.Share[2], b},
@@ -260,7 +260,7 @@ func TestMixtures(t *testing.T) {
 				sign := func(bit int) float64 { return 1 - 2*float64(k>>bit&1) }
 				x = append(x, []float64{sign(0), sign(1), sign(0) + part*sign(1) + own*sign(2)})
 			}
-			e := testkit.Get(New(inMemory(Number, 0, numbers(3), x, targets(64, 32), nil, make([]int, 64))))
+			e := testkit.Get(NewEffects(inMemory(Number, 0, numbers(3), x, targets(64, 32), nil, make([]int, 64))))
 			testkit.OK(e.fillAndDrop())
 			if why != "" {
 				why = "cannot be told apart from x0" + named
@@ -376,7 +376,7 @@ func TestRefusedFits(t *testing.T) {
 			}
 		}
 	}
-	e := testkit.Get(New(tables))
+	e := testkit.Get(NewEffects(tables))
 	f := testkit.Get(e.Fit())
 	if f.Why[1] == "" || e.Why[1] != "" || f.Refused != "" {
 		t.Errorf("of a mixture %q, before %q, refused %q", f.Why, e.Why, f.Refused)

@@ -81,7 +81,7 @@ func words(list []Column, levels int) []Column {
 
 // fitted fits tables.
 func fitted(t Tables) *Fit {
-	return testkit.Get(testkit.Get(New(t)).Fit())
+	return testkit.Get(testkit.Get(NewEffects(t)).Fit())
 }
 
 // kinds are the kinds by their names in testdata.
@@ -206,7 +206,7 @@ func TestRefusals(t *testing.T) {
 		{Class, 2, targets(60, 47), false}, {Class, 2, targets(60, 48), true},
 		{Count, 0, targets(40, 20), false}, {Count, 0, targets(39, 20), true}, // 4 d
 	} {
-		e := testkit.Get(New(simple(c.kind, c.classes, 7, 3, c.y)))
+		e := testkit.Get(NewEffects(simple(c.kind, c.classes, 7, 3, c.y)))
 		want := ""
 		if c.refused {
 			want = fmt.Sprintf(few, len(c.y))
@@ -222,7 +222,7 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	for p, want := range map[int]string{399: "", 400: "too many columns to say"} {
-		got := testkit.Get(New(simple(Number, 0, p, 1, targets(600, 300)))).refusal()
+		got := testkit.Get(NewEffects(simple(Number, 0, p, 1, targets(600, 300)))).refusal()
 		if !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("%d columns: %q", p, got)
 		}

@@ -33,7 +33,7 @@ func TestEffectiveRows(t *testing.T) {
 		tables := simple(c.kind, c.classes, c.p, 1, c.y)
 		tables.Sites[0].Weight = slices.Concat(slices.Repeat(c.weights[:1], c.first),
 			slices.Repeat(c.weights[1:], len(c.y)-c.first))
-		if got := testkit.Get(New(tables)).refusal(); strings.HasPrefix(got, "too few rows") != c.refused {
+		if got := testkit.Get(NewEffects(tables)).refusal(); strings.HasPrefix(got, "too few rows") != c.refused {
 			t.Errorf("%+v: %q", c, got)
 		}
 	}
@@ -70,7 +70,7 @@ func TestWithoutLevel(t *testing.T) {
 					})
 				}
 			}
-			e := testkit.Get(New(tables))
+			e := testkit.Get(NewEffects(tables))
 			found[k], chances[k] = testkit.Get(e.Fit()), testkit.Get(e.Chance(1))
 			if f := found[k]; f.Refused != "" || f.Rows != 80 || f.Freedom != found[0].Freedom ||
 				f.Effect(1, 1) != found[0].Effect(1, 1) || chances[k] != chances[0] {
@@ -122,7 +122,7 @@ func TestSums(t *testing.T) {
 			t.Errorf("number %d of %d is of one site alone", k, len(sites))
 		}
 	})
-	e := testkit.Get(New(tables))
+	e := testkit.Get(NewEffects(tables))
 	testkit.Get(e.Fit())
 	testkit.Get(e.Chance(1))
 	list := e.Sums()
@@ -192,7 +192,7 @@ func TestSumsOfUnlikeSites(t *testing.T) {
 				}
 			})
 			e = Unmeasured(tables)
-			measured := testkit.Get(New(tables))
+			measured := testkit.Get(NewEffects(tables))
 			*e = *measured
 			if f := testkit.Get(e.Fit()); f.Refused != "" || slices.Contains(f.use, own) != has {
 				t.Fatalf("kind %d: refused %q, columns %v", kind, f.Refused, f.use)
@@ -262,7 +262,7 @@ func TestEffectsOfCounts(t *testing.T) {
 		var chance [2]float64
 		for k, of := range []Tables{counted,
 			inMemory(kind, classes, columns, repeatedX, repeatedY, nil, repeatedSite)} {
-			e := testkit.Get(New(of))
+			e := testkit.Get(NewEffects(of))
 			found[k], chance[k] = testkit.Get(e.Fit()), testkit.Get(e.Chance(1))
 		}
 		got, want := found[0], found[1]

@@ -112,7 +112,7 @@ func TestCountedHazards(t *testing.T) {
 			}
 		}
 	}
-	one, other := testkit.Get(New(some)), testkit.Get(New(all))
+	one, other := testkit.Get(NewEffects(some)), testkit.Get(NewEffects(all))
 	a, b := testkit.Get(one.Fit()), testkit.Get(other.Fit())
 	for j := range 3 {
 		x, y := a.Effect(j, 0), b.Effect(j, 0)
@@ -201,7 +201,7 @@ func TestCensoredByColumn(t *testing.T) {
 					y[row] = -end
 				}
 			}
-			e := testkit.Get(New(inMemory(Hazard, 0, numbers(c.columns), x, y, nil, site)))
+			e := testkit.Get(NewEffects(inMemory(Hazard, 0, numbers(c.columns), x, y, nil, site)))
 			if p := testkit.Get(e.Chance(uint64(set))); 0 < p && p <= .05 {
 				below++
 			}
@@ -242,7 +242,7 @@ func TestFillWithoutMixture(t *testing.T) {
 // partial likelihood, which at 0 is of the numbers at risk; a point is near where no row's score
 // moves by more than 3.
 func TestHazardPoint(t *testing.T) {
-	e := testkit.Get(New(hazards(40, 2, 2, 25)))
+	e := testkit.Get(NewEffects(hazards(40, 2, 2, 25)))
 	at := func(move float64, weights ...float64) (hazardPoint, bool) {
 		p, near, err := e.hazardsAt(weights, []float64{move, 0})
 		testkit.OK(err)

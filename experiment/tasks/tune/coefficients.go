@@ -57,7 +57,7 @@ func (t judge) fitEffects(told *runs.Effects) (*assess.Fit, error) {
 	tables := t.tables()
 	fit := &assess.Fit{Effects: assess.Unmeasured(tables), Refused: unmeasured(t.prepared)}
 	if fit.Refused == "" {
-		e, err := assess.New(tables)
+		e, err := assess.NewEffects(tables)
 		if err != nil {
 			return nil, err
 		}

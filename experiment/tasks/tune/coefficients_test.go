@@ -41,7 +41,7 @@ func TestChosenCoefficients(t *testing.T) {
 		of.Sites[0].Target = append(of.Sites[0].Target, .15*x[row*p+3]+r.NormFloat64())
 	}
 	of.Sites[0].Read = func(from, to int, dst []float64) { copy(dst, x[from*p:to*p]) }
-	fit := testkit.Get(testkit.Get(assess.New(of)).Fit())
+	fit := testkit.Get(testkit.Get(assess.NewEffects(of)).Fit())
 	made := &modelfile.Model{Layers: []modelfile.Layer{{In: p, Out: 1, Weights: weights}}}
 	chosen := judge{made: made}.largest(fit.Effects)
 	var told runs.Effects

@@ -80,7 +80,7 @@ func (t *tune) agents() (int, error) {
 
 // filePath returns the file with a number, "" where -data is no rule.
 func (t *tune) filePath(number int) string {
-	path, err := site.Expand(t.data, number)
+	path, err := site.ExpandAddress(t.data, number)
 	if err != nil {
 		return ""
 	}
@@ -107,7 +107,7 @@ func (t *tune) files(a experiment.Agents) (paths map[int]string, dealt bool, err
 			if i < len(a.Numbers) {
 				number = a.Numbers[i]
 			}
-			if paths[i], err = site.Expand(t.data, number); err != nil {
+			if paths[i], err = site.ExpandAddress(t.data, number); err != nil {
 				return nil, false, dsbo.ConfigErrorf("-data %s: %w", t.data, err)
 			}
 		}

@@ -29,7 +29,7 @@ func (t *tune) readEarlier(agent int) (*earlier, error) {
 	if t.from == "" {
 		return nil, nil
 	}
-	path, err := site.Expand(t.from, agent)
+	path, err := site.ExpandAddress(t.from, agent)
 	if err != nil {
 		return nil, dsbo.ConfigErrorf("-from %s: %w", t.from, err)
 	}
