@@ -1,6 +1,7 @@
 package train_test
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -100,5 +101,31 @@ func TestPatience(t *testing.T) {
 			t.Errorf("resumed %s: %d iterations, want 6", from, r.Iterations)
 		}
 		sameRun(t, alone, r)
+	}
+}
+
+// TestDrawsAlone: where Φ is only drawn, a record before the last one takes less traffic and is
+// right to what a figure shows. The last one has the bits that it has elsewhere.
+func TestDrawsAlone(t *testing.T) {
+	run := func(heldOut bool, every int) *train.Result {
+		p := risingHoldout(t)
+		p.Average.Wire = network.Float32
+		return testkit.Get(train.Run(t.Context(), train.Config{Problem: p, W: testkit.Get(network.Ring(4, 0.5)).W, K: 8,
+			EvalEvery: every, HeldOut: heldOut, Method: &algo.MADSBO{Alpha: "0.5", Beta: "0.3", Gamma: "0.3"}}))
+	}
+	drawn, full := run(true, 4), run(false, 4) // both with exact records after 4 and 8
+	if drawn.Evaluation.Bytes >= full.Evaluation.Bytes {
+		t.Errorf("evaluations send %d bytes where Φ is drawn, and %d elsewhere", drawn.Evaluation.Bytes,
+			full.Evaluation.Bytes)
+	}
+	drawn, full = run(true, 1), run(false, 1)
+	// A solution with the tolerances of a curve is right to 1e-8 here, and one with none to 5e-5.
+	if d, f := float64(drawn.Records[1].Phi), float64(full.Records[1].Phi); math.Abs(d-f) > 1e-6*f {
+		t.Errorf("Φ of the first record is drawn as %v, and is %v", d, f)
+	}
+	drawn, full = run(true, 8), run(false, 8)
+	if d, f := drawn.Records[1], full.Records[1]; d.Phi != f.Phi || d.HypergradientError != f.HypergradientError {
+		t.Errorf("the last record has Φ %v with error %v of the hypergradient; it must have %v and %v", d.Phi,
+			d.HypergradientError, f.Phi, f.HypergradientError)
 	}
 }
