@@ -263,7 +263,7 @@ func TestStartOfUnknown(t *testing.T) {
 		args := append(strings.Fields(args), "-rows=20", "-agents=2", "-K=1", "-report=false", "-rivals=false",
 			"-out="+filepath.Join(t.TempDir(), "run"))
 		testkit.OK(Run(t.Context(), task, args, io.Discard, log))
-		if strings.Contains(log.String(), "x starts at 0: the problem tells no penalties") != told {
+		if strings.Contains(log.String(), "x starts at 0: the problem gives no penalties") != told {
 			t.Errorf("%v: %s", args, log)
 		}
 	}

@@ -97,7 +97,7 @@ func (r *run) adaptMethod(m algo.Method, p *problem) {
 	})
 	if gaveUp && !known {
 		r.view.Log(
-			"x starts at %g: the problem tells no penalties by which a start could be found (-x0 chooses another)",
+			"x starts at %g: the problem gives no penalties by which a start could be found (-x0 chooses another)",
 			r.settings.X0)
 	}
 }

@@ -212,7 +212,7 @@ func TestChangeMeaning(t *testing.T) {
 			s.Sites[k].Alone.Accuracy, s.Sites[k].Change = c.accuracy, c.change
 		}
 		text := s.ChangeMeaning()
-		if strings.Contains(text, "accuracies") != c.beside || strings.Contains(text, "of the 2 sites") != c.holds {
+		if strings.Contains(text, "accuracies") != c.beside || strings.Contains(text, "all 2 intervals") != c.holds {
 			t.Errorf("%+v: %s", c, text)
 		}
 	}

@@ -174,17 +174,17 @@ func (s *Summary) KeepsLasso() bool {
 
 // ChangeMeaning explains the columns of changes by joining, and of losses, in the table of sites.
 func (s *Summary) ChangeMeaning() string {
-	what, hold := "Mean losses", ""
+	what, intervals := "Mean losses", ""
 	for _, one := range s.Sites {
 		if one.Alone.Accuracy.Known() {
 			what = "Mean losses, and beside them accuracies,"
 		}
 		if one.Change.Known() {
-			hold = fmt.Sprintf(" The intervals of the %d sites hold what it does on new rows of theirs, all of them "+
-				"in 95 %% of draws: one with 0 in it shows no difference.", len(s.Sites))
+			intervals = fmt.Sprintf(" With 95 %% confidence all %d intervals contain the effect on new rows of their "+
+				"site; one that contains 0 shows no difference.", len(s.Sites))
 		}
 	}
-	return what + " on test rows of each site; below 0 joining lowers the loss." + hold
+	return what + " on test rows of each site; below 0 joining lowers the loss." + intervals
 }
 
 // FewestOfSite is the number of test examples below which a site shows only their number: they are

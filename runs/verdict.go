@@ -201,7 +201,7 @@ func (c Contest) judgePhi(v *Verdict, head, against string) {
 	phi := Gain{Loss: c.Phi, LossAgainst: c.PhiAgainst, LossChange: c.Phi - c.PhiAgainst, LossError: Unknown(),
 		LossSpread: c.PhiSpread}
 	v.Sentence = fmt.Sprintf(
-		"%s changed Φ by %s (%s) %s%s; the model tells no losses of single examples, by which chance is judged.",
+		"%s changed Φ by %s (%s) %s%s; the model gives no losses of single examples, by which chance is judged.",
 		head, phi.percentText(), phi.changeText(), against, c.keptText())
 	if phi.withinSpread() {
 		v.Outcome = Same

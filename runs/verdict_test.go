@@ -181,18 +181,18 @@ func TestVerdict(t *testing.T) {
 		"no losses of single examples": {
 			byPhi(12, .0667, .7812, 0), Unclear,
 			"Tuning 12 hyperparameters changed Φ by −91.5 % (0.7812 → 0.0667) against the best single hyperparameter " +
-				"(x = 1); the model tells no losses of single examples, by which chance is judged.", 0,
+				"(x = 1); the model gives no losses of single examples, by which chance is judged.", 0,
 		},
 		"no losses of single examples, and kept is the constant": {
 			lost(byPhi(2, .5, .4, 0)), Unclear,
 			"Tuning 2 hyperparameters changed Φ by +25.0 % (0.4000 → 0.5000) against the best single hyperparameter " +
-				"(x = 1); the single one is kept; the model tells no losses of single examples, by which " +
+				"(x = 1); the single one is kept; the model gives no losses of single examples, by which " +
 				"chance is judged.", 0,
 		},
 		"without losses of examples, less than another start changes": {
 			byPhi(2, 1.29, .93, .4), Same,
 			"Tuning 2 hyperparameters changed Φ by +38.7 % (0.9300 → 1.2900) against the best single hyperparameter " +
-				"(x = 1); the model tells no losses of single examples, by which chance is judged.", 1,
+				"(x = 1); the model gives no losses of single examples, by which chance is judged.", 1,
 		},
 		"no losses and no Φ": {
 			byPhi(2, Unknown(), .4, 0), Unclear,

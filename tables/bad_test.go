@@ -43,7 +43,7 @@ func TestBadFiles(t *testing.T) {
 		{"mixed separators", "a,b\n1,2\n3,4\n5;6\n", Options{},
 			`, line 4: a record must have 2 values separated by ',', as the header has; it has 1`},
 		{"two headers", "a,b\n1,2\na,b\n3,4\n", Options{},
-			", line 3: the header must stand once; this line repeats it: take it out"},
+			", line 3: there must be one header; this line repeats it: take it out"},
 		{"a line of units", "a,b\nkg,cm\n" + strings.Repeat("1,2\n", 40), Options{},
 			`, line 2, column a: a value must be a number, as 40 of this column's 41 are ` +
 				`(-missing a=WORD takes WORD as missing, -words a all as words); it is "kg"`},
@@ -89,7 +89,7 @@ func TestBadFiles(t *testing.T) {
 		{"a quote that is not closed", "a,b\n1,2\n1,\"x\n2,3\n", Options{},
 			", line 3, column b: a quote is not closed: close it, or double it where it is part of the value"},
 		{"a quote within a value", "a,b\n1,5\" pipe\n", Options{},
-			", line 2, column b: a quote stands within a value: such a value must be in quotes, with its own " +
+			", line 2, column b: there is a quote within a value: such a value must be in quotes, with its own " +
 				"quotes doubled"},
 		{"text behind a quote", "a,b\n1,\"x\"y\n", Options{},
 			", line 2, column b: a closing quote must be followed by a separator or the end of the line"},

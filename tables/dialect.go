@@ -73,7 +73,7 @@ func (d dialect) field(data []byte, at int) (text []byte, next int, last bool, r
 			return nil, 0, false, "lines must end with LF or CR LF; there is a CR alone"
 		}
 		return nil, 0, false,
-			"a quote stands within a value: such a value must be in quotes, with its own quotes doubled"
+			"there is a quote within a value: such a value must be in quotes, with its own quotes doubled"
 	}
 	next, last, _ = d.fieldEnd(data, end)
 	return bytes.TrimSpace(text), next, last, "" // of other space, such as no-break space

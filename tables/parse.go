@@ -63,7 +63,7 @@ func (p *part) parse() {
 		if next == at {
 			if p.repeatsHeader(at) {
 				next, p.err = p.leaveOut(at, 0, line, "",
-					"the header must stand once; this line repeats it: take it out")
+					"there must be one header; this line repeats it: take it out")
 			} else {
 				next, p.err = p.parseRecord(at, line)
 			}

@@ -29,9 +29,9 @@ func TestSpare(t *testing.T) {
 		{"quotes, a header", "a,b\n1,\"x\n2,3\n4,5\" pipe\na,b\n6,\"7\"8\n\"9\",\"1\n0\"\n\"3\",4\n1,\"z\n",
 			"a number: 1 2 4 . 6 9 3 1; b number: . 3 . . . . 4 .", map[int]string{
 				0: "column b: a closing quote must be followed by a separator or the end of the line",
-				2: "column b: a quote stands within a value: such a value must be in quotes, with its own quotes " +
+				2: "column b: there is a quote within a value: such a value must be in quotes, with its own quotes " +
 					"doubled",
-				3: "the header must stand once; this line repeats it: take it out",
+				3: "there must be one header; this line repeats it: take it out",
 				4: "column b: a closing quote must be followed by a separator or the end of the line",
 				5: "column b: a value must be a number; it is \"1\\n0\"",
 				7: "column b: a quote is not closed: close it, or double it where it is part of the value",

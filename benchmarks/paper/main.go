@@ -38,11 +38,11 @@ func main() { os.Exit(cli.Main("paper", command)) }
 // command runs a command line.
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	l := &lab{out: stdout, log: stderr}
-	f := cli.NewFlags("paper", "paper measures what the paper states, and prints what holds.", "")
+	f := cli.NewFlags("paper", "paper measures what the paper states, and prints which of it is true.", "")
 	names := column(experiments(), func(e experiment) string { return e.name })
 	only := f.String("only", "",
 		"`experiments` to run, with commas between: "+strings.Join(names, ", ")+" (default all)")
-	f.BoolVar(&l.quick, "quick", false, "small and short versions: they show that all works, not what holds")
+	f.BoolVar(&l.quick, "quick", false, "small and short versions: they show that all works, not which claims are true")
 	f.StringVar(&l.figures, "figures", "",
 		"existing `folder` for the figures of hessian and order2 (default: none is drawn)")
 	f.Uint64Var(&l.seed, "seed", 1, "seed of problems and draws")

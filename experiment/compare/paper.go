@@ -78,7 +78,7 @@ func (r *Result) AddPaper(ctx context.Context, quick bool) error {
 	for _, p := range plates {
 		part := report.Part{Title: p.Title}
 		if quick {
-			part.Sentence = "Small data and few iterations: they show that all works, not what holds."
+			part.Sentence = "Small data and few iterations: they show that all works, not which claims are true."
 		}
 		for _, one := range p.Panels {
 			k := r.ranking(one.Task)

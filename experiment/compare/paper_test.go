@@ -27,7 +27,7 @@ func TestPaper(t *testing.T) {
 	}
 	for _, want := range []string{"(b) MNIST: Loss, training against iterations",
 		"<h2>Table 1", "<b>yes</b>: numbers sent",
-		"they show that all works, not what holds"} {
+		"they show that all works, not which claims are true"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}

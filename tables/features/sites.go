@@ -72,7 +72,7 @@ func exchange[T any](s Sites, what string, of func(i int) T) ([]T, error) {
 	all := make([]T, len(texts))
 	for i, text := range texts {
 		if err := json.Unmarshal([]byte(text), &all[i]); err != nil {
-			return nil, dsbo.ConfigErrorf("%s: what it tells of its %s cannot be read: %w; it is %.100q",
+			return nil, dsbo.ConfigErrorf("%s: the list of its %s cannot be read: %w; it is %.100q",
 				s.label(i), what, err, text)
 		}
 	}

@@ -46,7 +46,7 @@ func nameWords(p *preparation) error {
 	p.names = make([][]string, len(p.words()))
 	for i, n := range all {
 		if len(n.Words) != len(p.names) {
-			return dsbo.ConfigErrorf("%s: what it tells of its words must be of %d columns; it is of %d", p.label(i),
+			return dsbo.ConfigErrorf("%s: its lists of words must be of %d columns; they are of %d", p.label(i),
 				len(p.names), len(n.Words))
 		}
 		for k, names := range n.Words {
