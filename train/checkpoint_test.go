@@ -5,12 +5,14 @@ import (
 	"crypto/sha256"
 	"errors"
 	"math"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
 
 	"dsbo"
 	"dsbo/algo"
+	"dsbo/internal/files"
 	"dsbo/internal/linalg"
 	"dsbo/internal/testkit"
 	"dsbo/network"
@@ -57,6 +59,28 @@ func TestCheckpointRoundTrip(t *testing.T) {
 	}
 	if err := got.restore(2, []dsbo.Named{{Name: "x", Value: x}}); !errors.Is(err, errCorrupt) {
 		t.Errorf("an agent too many: %v", err)
+	}
+}
+
+// TestCheckpointsGone: a checkpoint that an active run removes as old, after it was listed, is left
+// out; and the digest of a point is of all scales, "" without.
+func TestCheckpointsGone(t *testing.T) {
+	f, seen := runs.Folder(t.TempDir()), 0
+	for k := range 2 {
+		testkit.OK(files.Write(f.CheckpointPath(nil, k), sample().writeTo))
+	}
+	for _, err := range checkpoints(f, nil) {
+		testkit.OK(errors.Join(err, os.Remove(f.CheckpointPath(nil, 0))))
+		seen++
+	}
+	digests := map[string]bool{sample().point().Digest: true}
+	for _, scales := range [][2]float64{{1, 2}, {1, 3}, {2, 2}} {
+		c := sample()
+		c.add(scaleArrays, []dsbo.Named{{Name: "method", Value: scales[:1]}, {Name: "evaluation", Value: scales[1:]}})
+		digests[c.point().Digest] = true
+	}
+	if seen != 1 || len(digests) != 4 || !digests[""] {
+		t.Errorf("%d checkpoints; digests %v", seen, digests)
 	}
 }
 

@@ -22,7 +22,7 @@ type layout struct {
 // layout returns the layout of the problem's agents, with local the ones in this process.
 func (p Problem) layout(local []int) layout {
 	_, returns := p.Team.(network.Saver)
-	if p.Team == nil || !returns && len(local) == len(p.Oracles) {
+	if !returns && len(local) == len(p.Oracles) {
 		return layout{}
 	}
 	return layout{p.agentNumbers(local), returns}

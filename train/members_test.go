@@ -146,6 +146,9 @@ func TestMembersOfProcesses(t *testing.T) {
 			for number, stop := range tt.stop {
 				at = h.epochOf(number, at, stop)
 			}
+			if at.Epoch == 0 { // twice: the second time a handover is from a checkpoint of the epoch itself
+				h.epochOf(3, at, at.Iteration)
+			}
 			h.epochOf(3, at, c.K) // the epochs between have no iterations
 			sameRun(t, want, h.ended)
 		})
@@ -164,6 +167,13 @@ func TestCheckpointsOfOtherEpochs(t *testing.T) {
 		f := runs.Folder(folderOf(c, i))
 		later = append(later, f.CheckpointPath([]int{i}, 39))
 		testkit.OK(os.WriteFile(later[len(later)-1], testkit.Get(os.ReadFile(f.CheckpointPath([]int{i}, 12))), 0o666))
+	}
+	h.OnResume = func(int) {
+		for _, i := range changes[0].Members {
+			if _, err := os.Stat(runs.Folder(folderOf(c, i)).CheckpointPath([]int{i}, 12)); err != nil {
+				t.Errorf("the epoch begins from a checkpoint that is gone: %v", err)
+			}
+		}
 	}
 	h.epochOf(1, at, 24)
 	for _, path := range later {
@@ -246,6 +256,9 @@ func (h *history) comesIn(c train.Config, agent int, from train.Point) *train.Po
 			theirs := h.Config
 			theirs.Dir = folderOf(h.Config, source)
 			at = testkit.Get(c.Receive(agent, e, testkit.Get(theirs.Handover(source, from))))
+			if at.Epoch < number {
+				h.Errorf("what agent %d takes over in epoch %d is of epoch %d", agent, number, at.Epoch)
+			}
 		}
 	}
 	return &at
@@ -331,6 +344,26 @@ func TestStepsFollowMembers(t *testing.T) {
 		r, err := train.Run(t.Context(), c)
 		if follow && (err != nil || !linalg.AllFinite(r.Y)) || !follow && !errors.Is(err, dsbo.ErrDiverged) {
 			t.Errorf("steps that follow: %v; the error is %v", follow, err)
+		}
+	}
+}
+
+// TestCurvatureOfMembers: steps follow the members' largest curvature, which of quadratics is the
+// same everywhere, raised by the ratio of the bounds (1+λ)²/2 of the roster's graph and theirs,
+// unless theirs is looser.
+func TestCurvatureOfMembers(t *testing.T) {
+	for _, members := range [][]int{{0, 1}, {0, 1, 2}} {
+		c, _ := changing(t)
+		c.Problem.Oracles, c.Problem.Evaluate = c.Problem.Oracles[:agents], c.Problem.Evaluate[:agents]
+		c.Membership, c.K = membership.Log{{Epoch: 1, Iteration: 12, Members: members}}, 13
+		w := testkit.Get(c.W.Members(testkit.Get(c.Membership.At(1, agents))))
+		bound := func(w *network.Matrix) float64 { return math.Pow(1+w.LambdaMin(), 2) / 2 }
+		want := testkit.Get(train.Problem{Oracles: c.Problem.Oracles[:len(members)]}.Curvature(t.Context(),
+			make([]float64, p), make([]float64, q))) * max(1, bound(c.W)/bound(w))
+		state := run(t, c).Method.State()
+		at := slices.IndexFunc(state, func(s dsbo.Named) bool { return s.Name == "curvature" })
+		if got := state[at].Value[0]; !(math.Abs(got-want) <= 1e-12*want) {
+			t.Errorf("members %v: steps follow L_max = %.15g, want %.15g", members, got, want)
 		}
 	}
 }

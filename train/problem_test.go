@@ -170,6 +170,16 @@ func TestModelRun(t *testing.T) {
 			last.LowerResidual > 1e-10 {
 			t.Errorf("float32 %t: from %+v to %+v", single, first, last)
 		}
+		all := testkit.Get(c.Problem.Scores(t.Context(), train.Fit{X: r.X, Y: r.Y}))
+		for _, of := range []struct {
+			score    train.Score
+			loss, is runs.Number
+		}{{all.Train, last.TrainLoss, last.TrainAccuracy}, {all.Val, last.ValLoss, last.ValAccuracy},
+			{all.Test, last.TestLoss, last.TestAccuracy}} {
+			if loss, accuracy := of.score.Numbers(); loss != of.loss || accuracy != of.is {
+				t.Errorf("the record has loss %v and accuracy %v, want %v and %v", of.loss, of.is, loss, accuracy)
+			}
+		}
 		phi[i] = last.Phi
 	}
 	if phi[0] == phi[1] || !(math.Abs(float64(phi[0]-phi[1])) <= 1e-5) {

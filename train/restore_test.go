@@ -125,6 +125,11 @@ func TestShrink(t *testing.T) {
 	all := contents(t, c.Dir, "checkpoint*")
 	testkit.OK(train.Shrink(runs.Folder(c.Dir)))
 	left := contents(t, c.Dir, "checkpoint*")
+	edit(t, runs.Folder(c.Dir).CheckpointPath(nil, c.K), func(b []byte) []byte { return b[1:] })
+	testkit.OK(train.Shrink(runs.Folder(c.Dir))) // a damaged one stays
+	if got := contents(t, c.Dir, "checkpoint*"); len(got) != 1 || got[0] != left[0][1:] {
+		t.Errorf("%d checkpoints are left of a damaged one", len(got))
+	}
 	if len(left) != 1 || !strings.Contains(all[len(all)-1], pairs) || strings.Contains(left[0], pairs) {
 		t.Errorf("%d of %d checkpoints are left, of %d bytes, and of %d before", len(left), len(all), len(left[0]),
 			len(all[len(all)-1]))

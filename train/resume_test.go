@@ -37,6 +37,9 @@ func interruptAt(t *testing.T, c train.Config, k int) {
 	if r.Iterations < k || r.Iterations >= k+c.W.N() { // agents are no further apart than the graph's diameter
 		t.Errorf("ended after %d iterations, want %d or one that some agent had begun", r.Iterations, k)
 	}
+	if len(r.Y) == 0 || len(r.Usage) < c.W.N() {
+		t.Errorf("an interrupted run has y = %v, and the usage of %d agents", r.Y, len(r.Usage))
+	}
 }
 
 // TestResume: a run that was interrupted, several times and at boundaries of all kinds, ends with
@@ -44,7 +47,7 @@ func interruptAt(t *testing.T, c train.Config, k int) {
 // TestMembersChangeWithTheSameBits resumes the other methods.
 func TestResume(t *testing.T) {
 	c, _ := config(t)
-	c.Method = starting(t, "madsbo_tuned")
+	c.Method, c.Settings = starting(t, "madsbo_tuned"), "of a task"
 	whole := c
 	whole.Dir = t.TempDir()
 	want := run(t, whole)
@@ -63,6 +66,9 @@ func TestResume(t *testing.T) {
 	resumed := -1
 	c.OnResume = func(done int) { resumed = done }
 	sameRun(t, want, run(t, c)) // once more, with nothing left to do
+	if k, settings := train.Began(runs.Folder(c.Dir)); k != c.K || string(settings) != `"of a task"` {
+		t.Errorf("the run began with K = %d and settings %s", k, settings)
+	}
 	if resumed != c.K {
 		t.Errorf("a run of which all is done says that it goes on after iteration %d of %d", resumed, c.K)
 	}
@@ -145,6 +151,14 @@ func TestResumeRefuses(t *testing.T) {
 		{"a setting more", "noise is unset there, 3 here", func(c *train.Config) {
 			c.Settings = map[string]any{"seed": 1, "data": map[string]any{"agents": 5}, "noise": 3}
 		}, "", nil},
+		{"a setting more, with another default", "noise is unset there, 3 here", func(c *train.Config) {
+			c.Settings = map[string]any{"seed": 1, "data": map[string]any{"agents": 5}, "noise": 3}
+			c.Defaults = map[string]string{"noise": "2"}
+		}, "", nil},
+		{"another seed, as by default", "-seed is 1 there, 2 here", func(c *train.Config) {
+			c.Settings = map[string]any{"seed": 2, "data": map[string]any{"agents": 5}}
+			c.Defaults = map[string]string{"seed": "2"}
+		}, "", nil},
 		{"another length", "-K is 40 there, 50 here", func(c *train.Config) { c.K = 50 }, "", nil},
 		{"another method", `-algorithm is madsbo there, dsoba here`,
 			func(c *train.Config) { c.Method = method(t, "dsoba") }, "", nil},
@@ -171,6 +185,9 @@ func TestResumeRefuses(t *testing.T) {
 				}
 			}
 			before := contents(t, cfg.Dir, checkpoint)
+			if err := cfg.Validate(); (err != nil) != (c.file != metrics) { // which does not read records
+				t.Errorf("before the run: %v", err)
+			}
 			_, err := train.Run(context.Background(), cfg)
 			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%v, want one line with %q", err, c.want)
@@ -183,6 +200,16 @@ func TestResumeRefuses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestResumeWithDefaults: a checkpoint of a program that did not have a setting is resumed with its
+// default.
+func TestResumeWithDefaults(t *testing.T) {
+	c, _ := config(t)
+	c.Settings, c.Dir = map[string]any{"seed": 1}, t.TempDir()
+	interruptAt(t, c, 20)
+	c.Resume, c.Settings, c.Defaults = true, map[string]any{"seed": 1, "noise": 3}, map[string]string{"noise": "3"}
+	testkit.OK(c.Validate())
 }
 
 // contents returns the contents of the files of a folder that a pattern names.
@@ -264,6 +291,7 @@ func TestCheckpointsThatStay(t *testing.T) {
 		if cfg.Resume = resume; resume {
 			cfg.From = &train.Point{Iteration: 12}
 		} else {
+			testkit.OK(os.WriteFile(runs.Folder(cfg.Dir).CheckpointPath(nil, 0), nil, 0o666))
 			want = nil
 		}
 		var got []int

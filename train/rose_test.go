@@ -153,8 +153,12 @@ func TestBestBy(t *testing.T) {
 		if c.evaluate {
 			config.Evaluate = train.Config{}.Evaluate
 		}
-		if best := testkit.Get(train.Run(t.Context(), config)).Best; best.By != c.by || best.Iteration != c.best {
+		r := testkit.Get(train.Run(t.Context(), config))
+		if best := r.Best; best.By != c.by || best.Iteration != c.best {
 			t.Errorf("%s: iterate %d by %q, want %d by %q", name, best.Iteration, best.By, c.best, c.by)
+		}
+		if r.Last().HypergradientError.Known() || r.Best.Z != nil {
+			t.Errorf("%s: a method without z and a hypergradient has z = %v and an error", name, r.Best.Z)
 		}
 	}
 }

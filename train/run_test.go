@@ -65,7 +65,8 @@ func TestRunEvaluates(t *testing.T) {
 		t.Errorf("Φ from %v to %v; hypergradient error %v before the first iteration", first.Phi, last.Phi,
 			first.HypergradientError)
 	}
-	if !(last.ConsensusX > 0 && last.ConsensusZ > 0) || last.TestLoss.Known() || !last.HypergradientError.Known() {
+	if !(last.ConsensusX > 0 && last.ConsensusZ > 0) || last.TestLoss.Known() || !last.HypergradientError.Known() ||
+		last.LeastEigenvalue.Known() {
 		t.Errorf("unlikely record %+v", last)
 	}
 	if len(r.Best.Z) != len(r.Y) || !(linalg.Norm(r.Best.Z) > 0) {

@@ -93,7 +93,7 @@ func TestPartsStopTogether(t *testing.T) {
 		return stopAfter(c, 15)
 	})
 	for k, err := range errs {
-		if !errors.Is(err, train.ErrInterrupted) || results[k].Iterations != 15 {
+		if !errors.Is(err, train.ErrInterrupted) || results[k].Iterations != 15 || results[k].X != nil {
 			t.Fatalf("process %d: %v after %d iterations, want both interrupted after 15", k, err,
 				results[k].Iterations)
 		}

@@ -1,0 +1,191 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"dsbo"
+	"dsbo/algo"
+	"dsbo/internal/testkit"
+	"dsbo/network"
+	"dsbo/network/networktest"
+	"dsbo/runs"
+)
+
+// threeAgents returns a stepper of agents without a method, of which some have seen the exchange fail.
+func threeAgents(l layout, alike bool, failed ...int) *stepper {
+	s := &stepper{Group: network.NewGroup(network.GroupConfig{N: 3}), layout: l, alike: alike}
+	for range 3 {
+		s.agents = append(s.agents, &agent{mixer: new(meteredMixer)})
+	}
+	for _, i := range failed {
+		s.agents[i].mixer.failed = true
+	}
+	return s
+}
+
+// TestFailure: an error of an agent's own comes before those of the exchange, which it has ended,
+// and of these the first one; a divergence is none, but where the exchange failed.
+func TestFailure(t *testing.T) {
+	own, closed, later := errors.New("own"), errors.New("closed"), errors.New("closed later")
+	diverged := &dsbo.DivergedError{}
+	for name, c := range map[string]struct {
+		errs   []error
+		failed []int
+		want   error
+	}{
+		"none":                   {[]error{nil, nil, nil}, nil, nil},
+		"diverged":               {[]error{nil, diverged, nil}, nil, nil},
+		"of the exchange":        {[]error{nil, closed, later}, []int{1, 2}, closed},
+		"own, after":             {[]error{closed, nil, own}, []int{0}, own},
+		"diverged elsewhere":     {[]error{nil, nil, diverged}, []int{2}, diverged},
+		"own beside a diverging": {[]error{diverged, own, nil}, nil, own},
+	} {
+		if got := threeAgents(layout{}, false, c.failed...).failure(c.errs); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// TestWhoAgrees: agents of one process stop where they are interrupted; of one state that may come
+// back know alone that they diverge, and how; others ask all. An interrupted agent that may come
+// back ends the session.
+func TestWhoAgrees(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	own := &dsbo.DivergedError{Iteration: 4, Quantity: "μ", Value: 1e9}
+	closed := errors.New("closed")
+	ranks, sessions := layout{local: []int{0, 1, 2}}, layout{local: []int{0, 1, 2}, returns: true}
+	for name, c := range map[string]struct {
+		of    layout
+		alike bool
+		ctx   context.Context
+		err   error  // of the second agent
+		want  string // whether all stop, what diverged, and the error
+	}{
+		"one process":              {layout{}, false, t.Context(), nil, "false"},
+		"one process, ended":       {layout{}, false, ended, nil, "true"},
+		"one process, failed":      {layout{}, false, t.Context(), closed, "false; closed"},
+		"one process, both":        {layout{}, false, ended, closed, "false; interrupted in iteration 7"},
+		"one process, diverged":    {layout{}, true, t.Context(), own, "false; μ"},
+		"ranks":                    {ranks, true, t.Context(), nil, "false"},
+		"ranks, ended":             {ranks, true, ended, nil, "true"},
+		"ranks, diverged":          {ranks, true, t.Context(), own, "false; something of the method's own"},
+		"sessions":                 {sessions, false, t.Context(), nil, "false"},
+		"sessions, ended":          {sessions, false, ended, nil, "false; context canceled"},
+		"sessions, diverged":       {sessions, false, t.Context(), own, "false; something of the method's own"},
+		"sessions, alike":          {sessions, true, t.Context(), nil, "false"},
+		"sessions, alike, ended":   {sessions, true, ended, nil, "false; context canceled"},
+		"sessions, alike, diverge": {sessions, true, t.Context(), own, "false; μ"},
+	} {
+		s := threeAgents(c.of, c.alike)
+		s.done = 7
+		stop, first, err := s.agree(c.ctx, s, []error{nil, c.err, nil})
+		got := fmt.Sprint(stop)
+		if first != nil {
+			got += "; " + first.Quantity
+		}
+		if err != nil {
+			text, _, _ := strings.Cut(err.Error(), ":")
+			got += "; " + text
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// TestDisagreement: agents that have not what most of all have are named; where no more than half
+// have the same, all digests are.
+func TestDisagreement(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		want   string
+	}{
+		{[]float64{1, 2, 1}, "after iteration 7 agents [1] have another x than the others: they must"},
+		{[]float64{3, 2, 1}, "after iteration 7 agents have not the same x, and fewer than half agree; their digests"},
+	} {
+		e := &evaluator{stepper: threeAgents(layout{}, true)}
+		e.done = 7
+		err := e.disagreement(t.Context(), "x", func(i int) []float64 { return c.values[i : i+1] })
+		if !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%v: %v, want %s", c.values, err, c.want)
+		}
+	}
+}
+
+// A large oracle gives whole matrices, which are never asked for.
+type large struct{ dsbo.Oracle }
+
+func (large) Dims() (p, q int) { return 1 << 10, 1 << 14 }
+
+func (o large) Capabilities() *dsbo.OracleCapabilities {
+	dense := func(_, _, _ []float64, _ dsbo.Sample) error { return nil }
+	return &dsbo.OracleCapabilities{Of: o, Hessian: dense, Jacobian: dense}
+}
+
+// TestMatricesFit: a method with whole matrices is refused where those of all agents here are above
+// the limit: with N = 2, 8 (4q² + 4pq) bytes each, which is (8 + 0.5) GiB, and a Hessian of 8q²
+// bytes is 2 GiB.
+func TestMatricesFit(t *testing.T) {
+	c := Config{Method: &algo.GBDSBO{N: 2, L: "10"}, K: 1, W: testkit.Get(network.Ring(2, 0.5)).W}
+	c.Problem.Oracles = []dsbo.Oracle{large{}, large{}}
+	testkit.WantError(t, "the default limit", c.Validate(), dsbo.ErrConfig,
+		"take 17.0 GiB for 2 agents with p=1024 and q=16384 (one Hessian is 2048.0 MiB): the limit is 4.0 GiB")
+	c.DenseLimit = 17 << 30
+	if err := c.Validate(); err != nil {
+		t.Errorf("as large as the limit: %v", err)
+	}
+}
+
+// TestOnlyDrawn: Φ is only drawn where held-out examples choose the iterate, averages travel in
+// float32, and nobody asks for each value.
+func TestOnlyDrawn(t *testing.T) {
+	for _, c := range []struct {
+		heldOut, each bool
+		wire          network.Wire
+		want          bool
+	}{
+		{true, false, network.Float32, true}, {false, false, network.Float32, false},
+		{true, true, network.Float32, false}, {true, false, network.Float64, false},
+	} {
+		of := Config{HeldOut: c.heldOut, ExactEach: c.each}
+		if of.Problem.Average.Wire = c.wire; of.drawsAlone() != c.want {
+			t.Errorf("%+v: %t", c, !c.want)
+		}
+	}
+}
+
+// TestSameBest: processes that have not the same best iterate end the run, whatever the method.
+func TestSameBest(t *testing.T) {
+	teams, closeAll := networktest.Processes(testkit.Get(network.Ring(2, 0.5)).W, []int{0}, []int{1})
+	defer closeAll()
+	errs := networktest.RunAll(2, func(i int) error {
+		m := &algo.MADSBO{}
+		testkit.OK(m.Init(1, 1, 1))
+		s := &stepper{Group: network.NewGroup(network.GroupConfig{N: 2, Team: teams[i]}), agents: make([]*agent, 2)}
+		s.agents[i] = &agent{alg: m}
+		e := &evaluator{stepper: s, bestState: newBestState(1, 1)}
+		e.means = means{x: make([]float64, 1), y: make([]float64, 1), z: make([]float64, 1), u: make([]float64, 1)}
+		e.bestState.head[headRose] = float64(i)
+		return e.findMeans(t.Context())
+	})
+	for _, err := range errs {
+		testkit.WantError(t, "other records have risen", err, nil, "have not the same iteration or best iterate")
+	}
+}
+
+// TestTimesStay: the times of an agent that has a folder of its own stay there; ranks share a
+// folder, which has them.
+func TestTimesStay(t *testing.T) {
+	spent := runs.Usage{Calls: dsbo.Calls{HVP: 3}, Times: runs.Times{MixSeconds: 2}}
+	for returns, want := range map[bool]float64{true: 0, false: 2} {
+		got := layout{local: []int{1}, returns: returns}.sharedUsage(spent)
+		if got.Times.MixSeconds != want || got.Calls != spent.Calls {
+			t.Errorf("agents that return %t: %+v is told", returns, got)
+		}
+	}
+}
