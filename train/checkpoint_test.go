@@ -117,6 +117,9 @@ func TestCheckpointErrors(t *testing.T) {
 	long[len(checkpointMagic)] = 200
 	sum := sha256.Sum256(long[:len(long)-32])
 	copy(long[len(long)-32:], sum[:])
+	if err := new(runner).restore(sample()); !errors.Is(err, errCorrupt) {
+		t.Errorf("without scales: %v", err)
+	}
 	if _, err := parseCheckpoint(long); err == nil || !strings.Contains(err.Error(), "a head of 200 bytes") {
 		t.Errorf("%v, want that the head is too long", err)
 	}

@@ -123,13 +123,23 @@ func TestLeastEigenvalues(t *testing.T) {
 	}
 }
 
-// TestHasSteps: a method has steps where one of y or z is there, or one of x follows the curvature.
+// stepsOf is a method that has some steps.
+type stepsOf struct {
+	algo.Search
+	Alpha, Beta, Gamma algo.Schedule
+}
+
+func (*stepsOf) Init(_, _, _ int) error { return nil }
+
+// TestHasSteps: a method has steps where one of y or z is there, or one of x follows the curvature;
+// one that cannot begin has none, and none at all is MA-DSBO.
 func TestHasSteps(t *testing.T) {
 	for _, c := range []struct {
 		m    algo.Method
 		want bool
 	}{{&algo.MADSBO{T: 1, N: 1, Alpha: "1", Beta: "1", Gamma: "1"}, true}, {&algo.DSOBA{Alpha: "1", Beta: "1"}, true},
-		{testkit.Get(algo.New("newtoncg")), false}} {
+		{testkit.Get(algo.New("newtoncg")), false}, {&stepsOf{Gamma: "1"}, true}, {&stepsOf{Alpha: "1"}, false},
+		{&stepsOf{Alpha: "2/L"}, true}, {&algo.MADSBO{Alpha: "-1", Beta: "1"}, false}, {nil, true}} {
 		if got := (Config{K: 3, Method: c.m}).HasSteps(); got != c.want {
 			t.Errorf("%T: %t", c.m, got)
 		}

@@ -131,6 +131,22 @@ func TestScores(t *testing.T) {
 	}
 }
 
+// TestLosses: both losses are means over the agents; they are not known without values.
+func TestLosses(t *testing.T) {
+	prob, qs := quadratics(1)
+	m, want := train.Fit{X: make([]float64, p), Y: []float64{1, 2, 3, 4, 5, 6}}, [2]float64{}
+	for _, o := range qs {
+		upper, lower := testkit.Get2(o.Values(m.X, m.Y, dsbo.Sample{Set: dsbo.Whole}))
+		want[0], want[1] = want[0]+upper/agents, want[1]+lower/agents
+	}
+	upper, lower := testkit.Get2(prob.Losses(t.Context(), m))
+	near(t, "losses", []float64{upper, lower}, want[:], 1e-12)
+	prob.Evaluate = nil
+	if upper, lower = testkit.Get2(prob.Losses(t.Context(), m)); !math.IsNaN(upper) || !math.IsNaN(lower) {
+		t.Errorf("losses %v and %v of oracles that give none", upper, lower)
+	}
+}
+
 // byHand is the cross-entropy of one example, and 1 if the largest logit is right.
 func byHand(e data.Examples, i int, y []float64) (loss, hit float64) {
 	logits, sum, best, right := make([]float64, classes), 0.0, 0, 0

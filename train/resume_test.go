@@ -31,7 +31,7 @@ func records(t *testing.T, dir string) []runs.Record {
 func interruptAt(t *testing.T, c train.Config, k int) {
 	t.Helper()
 	r, err := stopAfter(c, k)
-	if !errors.Is(err, train.ErrInterrupted) {
+	if !errors.Is(err, train.ErrInterrupted) || !errors.Is(err, context.Canceled) {
 		t.Fatalf("%v, want that it was interrupted", err)
 	}
 	if r.Iterations < k || r.Iterations >= k+c.W.N() { // agents are no further apart than the graph's diameter

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"dsbo"
 	"dsbo/algo"
@@ -186,6 +187,31 @@ func TestTimesStay(t *testing.T) {
 		got := layout{local: []int{1}, returns: returns}.sharedUsage(spent)
 		if got.Times.MixSeconds != want || got.Calls != spent.Calls {
 			t.Errorf("agents that return %t: %+v is told", returns, got)
+		}
+	}
+}
+
+// TestNearWhole: a sum of counts is whole but for rounding, by a millionth of it or of 1; one that
+// is farther off is of counts that are not whole.
+func TestNearWhole(t *testing.T) {
+	for sum, want := range map[float64]float64{3 + 1e-7: 3, 1 - 0.7e-6: 1, 1 + 1.5e-6: 1 + 1.5e-6, 1.5e-6: 1.5e-6,
+		1e7 + 0.4: 1e7, 1e5 - 0.2: 1e5 - 0.2, 2.5: 2.5} {
+		if got := nearWhole(sum); got != want {
+			t.Errorf("%.10g: %.10g, want %.10g", sum, got, want)
+		}
+	}
+}
+
+// TestSharedFailure: an average of agents that share a method has failed with the exchange, not by
+// the term of one of them.
+func TestSharedFailure(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{{nil, false}, {&termError{nil, errors.New("own")}, false}, {errors.New("closed"), true}} {
+		s := &shared{agents: threeAgents(layout{}, true).agents}
+		if s.noteAverage(time.Now(), &c.err); s.agents[0].mixer.failed != c.want {
+			t.Errorf("%v: the exchange has failed: %t", c.err, !c.want)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"dsbo/algo"
+	"dsbo/algo/algotest"
 	"dsbo/network"
 	"dsbo/runs"
 )
@@ -31,7 +32,10 @@ func TestShared(t *testing.T) {
 		for _, wire := range []network.Wire{network.Float64, network.Float32, network.BF16, network.Int8} {
 			t.Run(name+" "+wire.String(), func(t *testing.T) {
 				c, _ := config(t)
-				c.K, c.Problem.Average = 12, network.AverageOptions{Wire: wire, Seed: 3}
+				for i, o := range algotest.NewQuadratics(agents, p, 40, 1) { // vectors so long that they are rounded
+					c.Problem.Oracles[i], c.Problem.Evaluate[i] = o, o
+				}
+				c.K, c.Problem.Average = 6, network.AverageOptions{Wire: wire, Seed: 3}
 				c.Method = method(t, name, `init="x0"`, "mem=6")
 				one := run(t, c)
 				c.Method = &apart{c.Method}

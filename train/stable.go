@@ -131,8 +131,8 @@ func (c Config) stableSettings(l float64, k int) (settings []string) {
 func (r *runner) advice(ctx context.Context, k int) string {
 	start, y := r.start()
 	last := func(i int) []float64 {
-		if a := r.agents[i]; a != nil && linalg.AllFinite(a.x()) {
-			return a.x()
+		if x := r.agents[i].x(); linalg.AllFinite(x) {
+			return x
 		}
 		return start
 	}
