@@ -16,7 +16,8 @@ import (
 	"dsbo/runs"
 )
 
-// threeAgents returns a stepper of agents without a method, of which some have seen the exchange fail.
+// threeAgents returns a stepper of agents without a method, of which some have seen the exchange
+// fail.
 func threeAgents(l layout, alike bool, failed ...int) *stepper {
 	s := &stepper{Group: network.NewGroup(network.GroupConfig{N: 3}), layout: l, alike: alike}
 	for range 3 {

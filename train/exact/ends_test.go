@@ -4,7 +4,10 @@ import (
 	"math"
 	"testing"
 
+	"dsbo"
+	"dsbo/algo/algotest"
 	"dsbo/internal/linalg"
+	"dsbo/internal/testkit"
 	"dsbo/network"
 )
 
@@ -59,6 +62,49 @@ func TestAdjointRule(t *testing.T) {
 		w := &solve{Solver: &Solver{Tol: 1e-3, AdjointTol: tol, Agents: one}}
 		if got := w.adjointRule(7, 0); !near(got.residual, want) || got.gain != nil {
 			t.Errorf("with a bound %g the residual may be %g, want %g", tol, got.residual, want)
+		}
+	}
+}
+
+// TestAdjointEnds: where z is near enough Φ's error is d D + d² f/g, the latter but at y* itself,
+// where g may be 0; without products left it is not solved, and so where y was not.
+func TestAdjointEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		tol, distance, lower, r float64
+		solved, want            bool
+		phiError                float64
+	}{
+		"near":              {0, 2, -4, 0, true, true, 1.5},
+		"near, y not":       {0, 2, -4, 0, false, false, 1.5},
+		"at the solution":   {0, 0, 0, 0, true, true, 0},
+		"far":               {0, 2, -4, 1, true, false, math.Inf(1)},
+		"within residual":   {1e-2, 2, -4, .9, true, true, 0},
+		"beyond residual":   {1e-2, 2, -4, 1.1, true, false, 0},
+		"within, and y not": {1e-2, 2, -4, .9, false, false, 0},
+	} {
+		w := &solve{Solver: &Solver{Tol: c.tol, AdjointTol: 50 * c.tol, Agents: one, memory: linalg.NewMemory(1, 4, .02, 1e-3)},
+			tol: 1e-4, sharpness: 1, upper: 3, lower: c.lower, distance: c.distance}
+		w.change, w.Converged = make([]float64, 1), c.solved
+		testkit.OK(w.refineAdjoint([]float64{2}, []float64{c.r}, 0))
+		if w.Converged != c.want || !near(w.PhiError, c.phiError) || w.AdjointResidual != c.r/2 {
+			t.Errorf("%s: converged %t, Φ's error %g, residual %g", name, w.Converged, w.PhiError, w.AdjointResidual)
+		}
+	}
+}
+
+// TestFindDamping: products of damped Hessians are damped by 1.1 times the least eigenvalue at Y,
+// −6 at the saddle of wells, by products that count; those of others are not.
+func TestFindDamping(t *testing.T) {
+	for _, matrix := range []dsbo.CurvatureMatrix{dsbo.Hessian, dsbo.DampedHessian} {
+		s := &Solver{Matrix: matrix, Oracles: []dsbo.ValueOracle{algotest.NewWells(6, 1)}}
+		w := testkit.Get(s.newSolve(t.Context(), []float64{0}, nil, nil))
+		testkit.OK(w.findDamping())
+		damped, mu := matrix == dsbo.DampedHessian, 0.
+		if damped {
+			mu = s.products.Mu[0]
+		}
+		if damped != (w.Products > 0) || damped != (mu >= 6.6*.95 && mu <= 6.6*(1+1e-9)) {
+			t.Errorf("%v: damped by %g, after %d products", matrix, mu, w.Products)
 		}
 	}
 }

@@ -46,7 +46,7 @@ func TestRules(t *testing.T) {
 		"the multiple of z":           {exact.Multiple, [][3]float64{{2, 4, 0.5}, {-2, 4, 0}, {2, -4, 0}, {-2, -4, 0}}},
 		"how much nearer Y has to be": {one(exact.Sharper), [][3]float64{{0.4, 0, 0.1}, {1e-5, 0, 0.25e-4}}},
 		"what a tolerance is a share of": {exact.SizeOf,
-			[][3]float64{{2, 9, 2}, {-2, 1, 2}, {-2, 3, 3}, {0, -3, 3}}},
+			[][3]float64{{2, 9, 2}, {.3, 9, .3}, {-2, 1, 2}, {-2, 3, 3}, {0, -3, 3}}},
 	} {
 		for _, of := range c.all {
 			if got := c.of(of[0], of[1]); !(math.Abs(got-of[2]) <= 1e-15) {

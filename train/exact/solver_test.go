@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"dsbo"
@@ -115,6 +116,10 @@ func TestErrors(t *testing.T) {
 		}
 	}
 	s := exact.Solver{Oracles: oracles}
+	for _, near := range [][2][]float64{{make([]float64, q-1), nil}, {nil, make([]float64, q+1)}} {
+		_, err := s.SolveNear(context.Background(), make([]float64, p), near[0], near[1])
+		testkit.WantError(t, "y or z of another length", err, dsbo.ErrShape, "y and z q = 6")
+	}
 	if _, err := s.Solve(context.Background(), []float64{math.NaN(), 0, 0}); err == nil {
 		t.Error("NaN in x: want an error")
 	}
@@ -122,6 +127,58 @@ func TestErrors(t *testing.T) {
 	cancel()
 	if _, err := s.Solve(ctx, make([]float64, p)); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v, want that the context ended", err)
+	}
+}
+
+// TestMoves: the y and z near which a solve starts are moved, and stay as they are themselves; the
+// next solve starts with the solution.
+func TestMoves(t *testing.T) {
+	oracles, qs := quadratics(3)
+	x := []float64{1, 2, 3}
+	moved := 0
+	s := exact.Solver{Oracles: oracles, Tol: 1e-9, Move: func(v []float64) { moved++; linalg.Fill(v, 1e3) }}
+	y := algotest.Solve(qs).LowerSolution(x)
+	for _, given := range [][2][]float64{{nil, nil}, {y, nil}, {y, y}} {
+		moved = 0
+		before := slices.Clone(y)
+		sol := testkit.Get(s.SolveNear(t.Context(), x, given[0], given[1]))
+		want := len(slices.DeleteFunc(given[:], func(v []float64) bool { return v == nil }))
+		if moved != want || !slices.Equal(before, y) || !slices.Equal(s.State()[1].Value, sol.Z) {
+			t.Errorf("%d vectors are moved, want %d; y is %v, and was %v", moved, want, y, before)
+		}
+	}
+}
+
+// TestWhatIsFound: a lower solution and models have no gradient, z and errors; only a model of
+// Newton's steps has Φ. The residual is relative to the first gradient, and the next solve starts
+// at a lower solution, not at a model.
+func TestWhatIsFound(t *testing.T) {
+	oracles, qs := quadratics(3)
+	x, first, last := []float64{1, 2, 3}, make([]float64, q), make([]float64, q)
+	gradient := func(dst, y []float64) float64 {
+		part := make([]float64, q)
+		clear(dst)
+		for _, o := range qs {
+			testkit.OK(o.LowerGrad(part, x, y, dsbo.Sample{Set: dsbo.Whole}))
+			linalg.Axpy(dst, 1./agents, part)
+		}
+		return linalg.Norm(dst)
+	}
+	scale := gradient(first, make([]float64, q))
+	for name, of := range map[string]func(s *exact.Solver) (exact.Solution, error){
+		"Lower":   func(s *exact.Solver) (exact.Solution, error) { return s.Lower(t.Context(), x, nil, 1e-6) },
+		"Model":   func(s *exact.Solver) (exact.Solution, error) { return s.Model(t.Context(), x, nil) },
+		"Descend": func(s *exact.Solver) (exact.Solution, error) { return s.Descend(t.Context(), x, nil) },
+	} {
+		s := &exact.Solver{Oracles: oracles}
+		sol := testkit.Get(of(s))
+		if sol.Gradient != nil || sol.Z != nil || !math.IsNaN(sol.PhiError) || math.IsNaN(sol.Phi) == (name == "Model") {
+			t.Errorf("%s: Φ = %g with error %g, gradient %v, z %v", name, sol.Phi, sol.PhiError, sol.Gradient, sol.Z)
+		}
+		near(t, name+": residual", []float64{sol.Residual}, []float64{gradient(last, sol.Y) / scale}, 1e-9)
+		if next := s.State()[0].Value; slices.Equal(next, sol.Y) != (name == "Lower") {
+			t.Errorf("%s: the next solve starts at %v, after y = %v", name, next, sol.Y)
+		}
 	}
 }
 
