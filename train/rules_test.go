@@ -29,8 +29,8 @@ func threeAgents(l layout, alike bool, failed ...int) *stepper {
 	return s
 }
 
-// TestFailure: an error of an agent's own comes before those of the exchange, which it has ended,
-// and of these the first one; a divergence is none, but where the exchange failed.
+// TestFailure: an error of an agent's own comes before errors of the exchange, which it has
+// ended, and of these the first one; a divergence is none, but where the exchange failed.
 func TestFailure(t *testing.T) {
 	own, closed, later := errors.New("own"), errors.New("closed"), errors.New("closed later")
 	diverged := &dsbo.DivergedError{}
@@ -129,9 +129,9 @@ func (o large) Capabilities() *dsbo.OracleCapabilities {
 	return &dsbo.OracleCapabilities{Of: o, Hessian: dense, Jacobian: dense}
 }
 
-// TestMatricesFit: a method with whole matrices is refused where those of all agents here are above
-// the limit: with N = 2, 8 (4q² + 4pq) bytes each, which is (8 + 0.5) GiB, and a Hessian of 8q²
-// bytes is 2 GiB.
+// TestMatricesFit: a method with whole matrices is refused where the matrices of all agents here
+// are above the limit: with N = 2, 8 (4q² + 4pq) bytes each, which is (8 + 0.5) GiB; a Hessian of
+// 8q² bytes is 2 GiB.
 func TestMatricesFit(t *testing.T) {
 	c := Config{Method: &algo.GBDSBO{N: 2, L: "10"}, K: 1, W: testkit.Get(network.Ring(2, 0.5)).W}
 	c.Problem.Oracles = []dsbo.Oracle{large{}, large{}}

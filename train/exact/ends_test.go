@@ -82,8 +82,9 @@ func TestAdjointEnds(t *testing.T) {
 		"beyond residual":   {1e-2, 2, -4, 1.1, true, false, 0},
 		"within, and y not": {1e-2, 2, -4, .9, false, false, 0},
 	} {
-		w := &solve{Solver: &Solver{Tol: c.tol, AdjointTol: 50 * c.tol, Agents: one, memory: linalg.NewMemory(1, 4, .02, 1e-3)},
-			tol: 1e-4, sharpness: 1, upper: 3, lower: c.lower, distance: c.distance}
+		w := &solve{Solver: &Solver{Tol: c.tol, AdjointTol: 50 * c.tol, Agents: one,
+			memory: linalg.NewMemory(1, 4, .02, 1e-3)}, tol: 1e-4, sharpness: 1, upper: 3, lower: c.lower,
+			distance: c.distance}
 		w.change, w.Converged = make([]float64, 1), c.solved
 		testkit.OK(w.refineAdjoint([]float64{2}, []float64{c.r}, 0))
 		if w.Converged != c.want || !near(w.PhiError, c.phiError) || w.AdjointResidual != c.r/2 {
@@ -93,7 +94,7 @@ func TestAdjointEnds(t *testing.T) {
 }
 
 // TestFindDamping: products of damped Hessians are damped by 1.1 times the least eigenvalue at Y,
-// −6 at the saddle of wells, by products that count; those of others are not.
+// −6 at the saddle of wells, by products that count; other matrices are not.
 func TestFindDamping(t *testing.T) {
 	for _, matrix := range []dsbo.CurvatureMatrix{dsbo.Hessian, dsbo.DampedHessian} {
 		s := &Solver{Matrix: matrix, Oracles: []dsbo.ValueOracle{algotest.NewWells(6, 1)}}

@@ -172,7 +172,8 @@ func TestWhatIsFound(t *testing.T) {
 	} {
 		s := &exact.Solver{Oracles: oracles}
 		sol := testkit.Get(of(s))
-		if sol.Gradient != nil || sol.Z != nil || !math.IsNaN(sol.PhiError) || math.IsNaN(sol.Phi) == (name == "Model") {
+		if sol.Gradient != nil || sol.Z != nil || !math.IsNaN(sol.PhiError) ||
+			math.IsNaN(sol.Phi) == (name == "Model") {
 			t.Errorf("%s: Φ = %g with error %g, gradient %v, z %v", name, sol.Phi, sol.PhiError, sol.Gradient, sol.Z)
 		}
 		near(t, name+": residual", []float64{sol.Residual}, []float64{gradient(last, sol.Y) / scale}, 1e-9)
