@@ -126,6 +126,42 @@ func (o rounded) Values(x, y []float64, s dsbo.Sample) (f, g float64, err error)
 	return values[0], values[1], err
 }
 
+// A walled problem has the same lower loss everywhere until y has settled, and then the least one
+// where it is asked for first, with y staying, whatever its gradients are.
+type walled struct {
+	penalized
+	asked *int
+	at    *float64
+}
+
+func (o walled) Capabilities() *dsbo.OracleCapabilities {
+	of := o.penalized.Capabilities()
+	of.Of, of.Values = o, o.Values
+	return of
+}
+
+func (o walled) Values(_, y []float64, _ dsbo.Sample) (f, g float64, err error) {
+	if *o.asked++; *o.asked%4 == 1 { // of four shares of a step
+		*o.at = y[0]
+	}
+	if *o.asked > 2*4 {
+		g = math.Abs(y[0] - *o.at)
+	}
+	return 0, g, nil
+}
+
+// TestXMovesAlone: where no share of a step lowers the lower loss y stays, and x takes a sixteenth
+// of its step, the first of which by Adam is lr in each entry.
+func TestXMovesAlone(t *testing.T) {
+	o := walled{penalized{separable{q: 4, upper: squares(.2), tuned: true,
+		lower: func(_ int, y float64) (g, slope, curvature float64) { return 0, y - 1, 1 }}}, new(int), new(float64)}
+	a := ready(t, &algo.NewtonCG{Start: "x0", Damping: 1, Lr: "0.8"}, 1, o.q)
+	alone(t, 1, a, o)
+	if x, y := math.Abs(a.X()[0]), a.Y()[0]; !(math.Abs(x-0.05) < 1e-9) || y != *o.at || y == 0.5 {
+		t.Errorf("x moves by %g, and y from %g to %g; want 0.05, and that y stays", x, *o.at, y)
+	}
+}
+
 // TestRoundingDoesNotHoldX: once y is at its optimum to rounding no share of a step lowers the loss
 // that can be seen. x moves on nevertheless, to the least f. The problem is strongly convex: g = ½
 // Σ h_j (y_j − 1)² + ½ eˣ ‖y‖² and f = ½ ‖y − ½‖², with h_j = 1, so eˣ = 1.

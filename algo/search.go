@@ -91,7 +91,7 @@ func (a *Search) step(w *Turn, k int) {
 	if w.err != nil {
 		return
 	}
-	if a.found[k] = f; k == 0 || f < a.least(k) || math.IsNaN(a.least(k)) {
+	if a.found[k] = f; f < a.least(k) || math.IsNaN(a.least(k)) {
 		copy(a.x, t.x)
 		copy(a.y, t.y)
 	}

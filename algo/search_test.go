@@ -76,6 +76,15 @@ func TestProposals(t *testing.T) {
 			t.Errorf("grid, iteration %d: %v, want %v", k, x, want)
 		}
 	}
+	// after one loss the process goes to where it knows the least, and then beside the lesser one
+	bayes := make(Search{Rule: "bayes", Clip: []float64{-4, 4}})
+	for k, want := range [][2]float64{{2, 2}, {-4, -4}, {-4, 0}} {
+		bayes.propose(k, x)
+		bayes.found[k] = float64(3 - k)
+		if got := bayes.tried[k]; !(got >= want[0] && got <= want[1]) {
+			t.Errorf("bayes, iteration %d: %v, want from %g to %g", k, got, want[0], want[1])
+		}
+	}
 	var seen []float64
 	for seed := range 3 {
 		each := make(Search{Each: true, Seed: seed, Clip: []float64{2, 3}})

@@ -17,7 +17,8 @@ func TestCheckpoints(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := runs.Folder(t.TempDir())
 			others := []string{f.CheckpointPath([]int{10}, 3), f.CheckpointPath([]int{2, 3}, 4),
-				f.Path(".checkpoint.000000007.1.tmp"), f.Path("checkpoint.old")}
+				f.Path(".checkpoint.000000007.1.tmp"), f.Path("checkpoint.old"),
+				f.CheckpointPath(agents, -5)}
 			var want []string
 			for _, k := range []int{0, 5, 999_999_999, 1_000_000_000, 20_000_000_000} {
 				want = append(want, f.CheckpointPath(agents, k))

@@ -269,6 +269,26 @@ func TestNoSession(t *testing.T) {
 	testkit.Get(Decide(rule, answers([]int{0, 1}, func(a *Answer) { a.Links = []int{0, 1, 2} })))
 }
 
+// TestAdmissionNeeds: an agent is admitted with certificates and a quorum of more than half of all
+// with it.
+func TestAdmissionNeeds(t *testing.T) {
+	none := "it is not of the roster, and a run without certificates or a quorum admits nobody"
+	for _, c := range []struct {
+		rule func(*Rule)
+		want string
+	}{
+		{func(r *Rule) { r.Authority = nil }, none}, {func(r *Rule) { r.Quorum = 0 }, none},
+		{func(*Rule) {}, "the quorum, 3, must be more than half of the roster, which has 5 agents without it"},
+	} {
+		rule := ring()
+		c.rule(&rule)
+		all := slices.Concat(answers(five), answers([]int{5}, nobody))
+		if got := testkit.Get(Decide(rule, all)).Refused[5]; got != c.want {
+			t.Errorf("refused as %q, want %q", got, c.want)
+		}
+	}
+}
+
 // TestWhatMembersHave: what a session has of its members' answers.
 func TestWhatMembersHave(t *testing.T) {
 	s := testkit.Get(Decide(ring(), answers(five, func(a *Answer) {
