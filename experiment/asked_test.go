@@ -94,6 +94,11 @@ func TestMatrixAsked(t *testing.T) {
 	}
 }
 
+// starting is a model with a start of x.
+type starting struct{ models.Logistic }
+
+func (starting) StartX(x []float64) { x[0], x[1] = 8, 9 }
+
 // TestStartSet: x starts at the task's start, else at the model's; of the right length, and not
 // beside -x0.
 func TestStartSet(t *testing.T) {
@@ -112,6 +117,17 @@ func TestStartSet(t *testing.T) {
 		"beside -x0":     {start([]float64{1, 2}, nil), true, dsbo.ErrConfig},
 		"none of theirs": {start(nil, nil), false, nil},
 	} {
+		for x, p := range map[string]*problem{"[8 9]": {model: starting{models.Logistic{Features: 2}}},
+			"[]": {model: models.Logistic{Features: 2}}} {
+			if name == "the task" {
+				x = "[1 2]"
+			}
+			of := ofJob(&Job{Task: Task{Start: c.start}}, run{})
+			if err := of.setStart(p); c.want != dsbo.ErrShape && name != "beside -x0" && (err != nil ||
+				fmt.Sprint(p.startX) != x) {
+				t.Errorf("%s, %T: x starts at %v, want %s; error %v", name, p.model, p.startX, x, err)
+			}
+		}
 		r := ofJob(&Job{Task: Task{Start: c.start}}, run{})
 		r.settings.given = map[string]bool{"x0": c.given}
 		p := &problem{model: models.Logistic{Features: 2}}
@@ -122,6 +138,19 @@ func TestStartSet(t *testing.T) {
 			if x, y := c.start(); len(p.startX) != len(x) || len(p.Start) != len(y) {
 				t.Errorf("%s: %v, %v", name, p.startX, p.Start)
 			}
+		}
+	}
+}
+
+// TestEngineKept: a checkpoint is of the engine that is not the usual one, and names no other.
+func TestEngineKept(t *testing.T) {
+	for gorgonia, want := range map[bool]any{true: "gorgonia", false: nil} {
+		p := new(problem)
+		p.config.Gorgonia = gorgonia
+		s := new(Settings)
+		s.Engine = "gorgonia"
+		if got := s.checkpointSettings(p)["engine"]; got != want {
+			t.Errorf("gorgonia %t: the engine %v", gorgonia, got)
 		}
 	}
 }

@@ -105,6 +105,16 @@ func TestIteratesWritten(t *testing.T) {
 	if left := testkit.Get(os.ReadDir(string(folder))); len(left) > 0 {
 		t.Errorf("a model that was not found is in %s", left[0].Name())
 	}
+	square := &candidates.Model{}
+	square.X, square.Y = []float64{1, 2}, []float64{1, 2, 3, 4}
+	e.problem.shapeY = []int{2, 2}
+	for shape, final := range map[string]*finalist{"(2, 2)": nil, "(4,)": {}} { // folds have one in another shape
+		testkit.OK(e.saveKept(t.Context(), square, final))
+		if file := string(testkit.Get(os.ReadFile(folder.Path(runs.OmegaFile)))); !strings.Contains(file, shape) {
+			t.Errorf("y must have the shape %s", shape)
+		}
+	}
+	e.problem.shapeY = []int{1}
 	testkit.OK(e.writeIterates())
 	s := testkit.Get(folder.ReadSummary())
 	if x := testkit.Get(folder.ReadLambda()); s.State != runs.Unfinished || s.Best != 4 || fmt.Sprint(x) != "[1 2]" {
@@ -331,16 +341,22 @@ func TestPosed(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log.jsonl")
 	testkit.OK(os.WriteFile(log, []byte(`{"epoch":1,"iteration":1,"members":[0,2],"edges":[[0,2]],"proposer":0}`+
 		"\n"), 0o600))
-	for args, want := range map[string]string{"": "[]", " -membership=" + log: "[0 1 2]"} {
+	const damped = " -algorithm=newtoncg -curvature=damped"
+	for args, want := range map[string]string{"": "[]", " -membership=" + log: "[0 1 2]", damped: "[]"} {
 		r, p := testkit.Get2(parseTiny(t, "-agents=3"+args).poseHere(t.Context()))
 		if got := fmt.Sprint(p.epoch.Members); got != want {
 			t.Errorf("%q: a problem of %s, want %s", args, got, want)
+		}
+		if p.Matrix != dsbo.Hessian && args != damped || p.Matrix != dsbo.DampedHessian && args == damped {
+			t.Errorf("%q: products with %v", args, p.Matrix)
 		}
 		before := r.loaded
 		if again := testkit.Get(r.load(t.Context(), beginning{changes: r.changes}, []int{0, 1, 2})); again != before {
 			t.Errorf("%q: data are loaded twice", args)
 		}
 	}
+	_, _, err := parseTiny(t, "-agents=3 -algorithm=dascgd").poseHere(t.Context())
+	testkit.WantError(t, "a method for compositional problems", err, dsbo.ErrCapability, "that of tiny is none")
 }
 
 // TestRoughProblem: problems of products are in float32, of all rows; others in float64, by the

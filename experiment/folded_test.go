@@ -3,6 +3,7 @@ package experiment
 import (
 	"flag"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -113,6 +114,9 @@ func TestFoldedRun(t *testing.T) {
 		folder := runs.Folder(filepath.Join(t.TempDir(), "run"))
 		testkit.OK(runIn(t, f.task(), string(folder), "-agents=3 -K=2 -dtype=float64"+c.args))
 		s := testkit.Get(folder.ReadSummary())
+		if want := map[int]int{3: 0, 2: 1}[len(c.members)]; s.Epoch != want {
+			t.Errorf("%s: it ended in epoch %d, want %d", name, s.Epoch, want)
+		}
 		if len(s.Sites) != len(c.members) || s.AllSites == nil {
 			t.Fatalf("%s: sites %+v", name, s.Sites)
 		}
@@ -152,6 +156,19 @@ func TestFoldedRun(t *testing.T) {
 			strings.Contains(notes, "slopes") != (c.levels.Slopes != nil) {
 			t.Errorf("%s: notes %q", name, notes)
 		}
+	}
+}
+
+// TestFoldsOf: the models of three folds are of two thirds of the rows, whose levels have a ridge
+// of strength 2 times 3 sites by 60 rows.
+func TestFoldsOf(t *testing.T) {
+	f := new(folded)
+	_, p := testkit.Get2(testkit.Get(Parse(f.task(), []string{"-agents=3"}, io.Discard)).poseHere(t.Context()))
+	c := f.cross
+	c.Levels = candidates.Levels{Rows: 90, Sites: 3, Strength: 2}
+	fit := testkit.Get(p.foldsOf(c, nil))
+	if got := fit.Model.Of.Level.Ridge; !fit.Model.Apart || !(math.Abs(got-0.1) < 1e-15) {
+		t.Errorf("levels apart %t, by a ridge of %g", fit.Model.Apart, got)
 	}
 }
 

@@ -167,6 +167,7 @@ func TestModelsThatAreNotFinite(t *testing.T) {
 	}{
 		"constant": {refitting{edge: -1, refit: far}, "model of λ = 0: the gradient"},
 		"refit":    {refitting{edge: far, refit: -50}, "the model of all rows: its solution is not finite"},
+		"none":     {refitting{edge: far, refit: far}, ""},
 	} {
 		folder := runs.Folder(filepath.Join(t.TempDir(), "run"))
 		var log strings.Builder
@@ -175,7 +176,8 @@ func TestModelsThatAreNotFinite(t *testing.T) {
 		if err := Run(t.Context(), test.task.Task(), args, io.Discard, &log); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if !strings.Contains(log.String(), "warning: ") || !strings.Contains(log.String(), test.warning) {
+		if strings.Contains(log.String(), "warning: ") != (name != "none") ||
+			!strings.Contains(log.String(), test.warning) {
 			t.Errorf("%s: the log must warn of %q: %s", name, test.warning, log.String())
 		}
 		s := testkit.Get(folder.ReadSummary())

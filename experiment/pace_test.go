@@ -73,6 +73,27 @@ func TestPace(t *testing.T) {
 	}
 }
 
+// TestRates: a unit of a kind takes as long as it has taken so far, or, where the kind has not
+// begun, as a unit of the nearest kind that has: an exact solution is 75 units of an iteration.
+func TestRates(t *testing.T) {
+	for timed, want := range map[work][workKinds]float64{iterating: {2, 150, 150}, evaluating: {2. / 75, 2, 2},
+		modelling: {2. / 75, 2, 2}} {
+		clock := time.Unix(0, 0)
+		p := &pace{now: func() time.Time { return clock }}
+		p.begin()
+		clock = clock.Add(6 * time.Second)
+		p.step(timed, 3)
+		for w := range workKinds {
+			if got, known := p.rate(w); !known || !(math.Abs(got-want[w]) <= 1e-15) {
+				t.Errorf("3 units of kind %d took 6 s: one of kind %d takes %g, want %g", timed, w, got, want[w])
+			}
+		}
+		if got := p.progress("", 0, 0); got.Share != 1 || got.Remaining != 0 {
+			t.Errorf("more units than planned: %+v", got)
+		}
+	}
+}
+
 // TestProgressText: before anything is timed there is no time left to show.
 func TestProgressText(t *testing.T) {
 	for want, p := range map[string]Progress{

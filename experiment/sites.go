@@ -274,7 +274,7 @@ func (e *ending) siteModel(ctx context.Context, c *CrossFit, i int, xOfAll []flo
 	}
 	best, err := candidates.New(p, of.meaning.Symbol, len(e.result.X), p.RoughSolver(), nil,
 		nil).ConstantNear(ctx, int(math.Round(num.Median(xOfAll))))
-	if err == nil && best.Y != nil {
+	if err == nil {
 		m = united(of.model, best.Fit())
 	}
 	return m, err
