@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
 )
 
@@ -36,6 +37,19 @@ func TestReport(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "figures", "phi_iterations.svg")); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestReportRefuses: a page is of folders that differ, and figures go to a folder instead.
+func TestReportRefuses(t *testing.T) {
+	dir := reportedRun(t, "mnist", twoRecords)
+	for want, args := range map[string][]string{
+		"run folders must differ; " + dir + "/. is there twice": {dir, dir + "/."},
+		"-out and -figures are mutually exclusive":              {"-out=a.html", "-figures=" + dir, dir},
+		"-figures must be an existing folder; it is none":       {"-figures=none", dir},
+	} {
+		_, err := command(t, append([]string{"report"}, args...)...)
+		wantError(t, err, cli.Usage, want)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"dsbo/experiment"
+	"dsbo/experiment/site"
 	"dsbo/internal/testkit"
 	"dsbo/internal/wording"
 	"dsbo/network/pki"
@@ -191,5 +192,36 @@ func TestLogKeys(t *testing.T) {
 	slog.New(logHandler("json", &out, slog.LevelInfo)).Info("a neighbour is silent", "silent", 1500*time.Millisecond)
 	if !strings.Contains(out.String(), `"silent_seconds":1.5}`) {
 		t.Error(out.String())
+	}
+}
+
+// TestTimesFit: silence ends before an agent is absent and before its peers give it up, and what
+// they allow it to compute is twice the time after which it is absent.
+func TestTimesFit(t *testing.T) {
+	const s, m = time.Second, time.Minute
+	for _, c := range []struct {
+		silent, peer, compute, straggler, absent time.Duration
+		quorum                                   int
+		want                                     string
+	}{
+		{10 * s, m, 20 * m, 0, 10 * m, 3, ""},
+		{10 * s, m, 20*m - 1, 0, 10 * m, 3, `-compute-timeout must be at least twice "absent_after", 10m0s; it is 19m59`},
+		{10 * s, m, m, 0, 0, 0, ""},
+		{10 * s, m, m - 1, 0, 0, 0, "-compute-timeout must be at least -peer-timeout, 1m0s"},
+		{10 * s, 10 * s, m, 0, 0, 0, ""},
+		{10 * s, 10*s - 1, m, 0, 0, 0, "-peer-timeout must be at least -silent-after, 10s"},
+		{s / 10, m, m, 0, 0, 0, ""},
+		{s/10 - 1, m, m, 0, 0, 0, "-silent-after must be at least 100ms"},
+		{10 * s, m, m, 0, 10*s + 1, 3, ""},
+		{10 * s, m, m, 0, 10 * s, 3, `"absent_after" must be longer than -silent-after, 10s`},
+		{10 * s, m, m, m, 0, 0, `-straggler-deadline needs a "quorum"`},
+		{10 * s, m, m, m, 20 * s, 3, ""},
+		{10 * s, m, m, m + 1, 20 * s, 3, "-straggler-deadline must be longer than -silent-after, 10s, and at most"},
+		{10 * s, m, m, 10 * s, 20 * s, 3, "-straggler-deadline must be longer than -silent-after"},
+	} {
+		o := &options{silentAfter: c.silent, peerTimeout: c.peer, computeTimeout: c.compute, straggler: c.straggler,
+			log: "text"}
+		err := o.validate(&site.Cluster{Quorum: c.quorum, AbsentAfter: c.absent})
+		testkit.WantError(t, c, err, nil, c.want)
 	}
 }

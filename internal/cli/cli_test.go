@@ -171,6 +171,7 @@ func TestFlagsAndOperands(t *testing.T) {
 		{"a -n", "", "flag needs an argument: -n"},
 		{"a -n x", "", `-n must be a whole number; it is "x" (-h lists the flags)`},
 		{"a -seed -1", "", `-seed must be a whole number from 0; it is "-1" (-h lists the flags)`},
+		{"a -n 1.5", "", `-n must be a whole number; it is "1.5"`},
 		{"a -n --", "", "flag needs an argument: -n"},
 	} {
 		f, n := flags()
