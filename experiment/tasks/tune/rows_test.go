@@ -2,6 +2,7 @@ package tune
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -81,6 +82,31 @@ func TestTimedRows(t *testing.T) {
 		testkit.Get(j.sumTimes(1, c.withTest, func(_ []float64, r timedRows) { got = r.times }))
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%+v: %v", c, got)
+		}
+		for k, time := range one.prepared.Times[0] {
+			one.prepared.Times[0][k] = -math.Abs(time)
+		}
+		if _, _, err := j.findBaseline(c.withTest); err != nil || j.made.Baseline != nil {
+			t.Errorf("without events there is the baseline %+v, error %v", j.made.Baseline, err)
+		}
+	}
+}
+
+// TestEventLosses: events are counted with what the model saves of each. Of rows with times 1 and 2,
+// log-hazards 2 and 0, the first one two rows, it has the loss log(2e² + 1) − 2 by Breslow's rule,
+// log 3 without features, and the last one at risk has none; an end before is no event.
+func TestEventLosses(t *testing.T) {
+	m := models.Linear{Features: 1, Outputs: 1, Loss: models.Cox{Breslow: true}}
+	_, q := m.Dims()
+	test := data.Examples{X: testkit.Get(ad.FloatTable(3, 1, []float64{1, 0, 0})), Target: numbers(1, 2, -0.5),
+		Count: numbers(2, 1, 0), Columns: []data.Column{{Name: models.RiskWeights, Table: numbers(2, 1, 1)}}}
+	j := judge{m: m, y: make([]float64, q)}
+	j.y[0] = 2
+	part, saved := make([]float64, survivalNumbers), math.Log(3)-math.Log(2*math.Exp(2)+1)+2
+	testkit.OK(j.addEventLosses(part, test))
+	for k, want := range []float64{3, 2 * saved, 2 * saved * saved} {
+		if !(math.Abs(part[k]-want) <= 1e-12) {
+			t.Errorf("numbers %v; number %d must be %g", part, k, want)
 		}
 	}
 }
