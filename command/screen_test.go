@@ -205,7 +205,7 @@ func TestTimesFit(t *testing.T) {
 		want                                     string
 	}{
 		{10 * s, m, 20 * m, 0, 10 * m, 3, ""},
-		{10 * s, m, 20*m - 1, 0, 10 * m, 3, `-compute-timeout must be at least twice "absent_after", 10m0s; it is 19m59`},
+		{10 * s, m, 20*m - 1, 0, 10 * m, 3, `-compute-timeout must be at least twice "absent_after", 10m0s; it is`},
 		{10 * s, m, m, 0, 0, 0, ""},
 		{10 * s, m, m - 1, 0, 0, 0, "-compute-timeout must be at least -peer-timeout, 1m0s"},
 		{10 * s, 10 * s, m, 0, 0, 0, ""},

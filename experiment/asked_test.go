@@ -13,6 +13,7 @@ import (
 	"dsbo/data"
 	"dsbo/experiment/candidates"
 	"dsbo/experiment/site"
+	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/runs"
@@ -138,6 +139,16 @@ func TestStartSet(t *testing.T) {
 			if x, y := c.start(); len(p.startX) != len(x) || len(p.Start) != len(y) {
 				t.Errorf("%s: %v, %v", name, p.startX, p.Start)
 			}
+		}
+	}
+}
+
+// TestBarOnly: a screen of progress alone has no other text.
+func TestBarOnly(t *testing.T) {
+	for bar, want := range map[bool]string{true: "", false: "a note\n"} {
+		var out strings.Builder
+		if (onScreen{cli.NewProgress(&out, false), bar}).Note(Note{Text: "a note"}); out.String() != want {
+			t.Errorf("progress alone %t: %q, want %q", bar, out.String(), want)
 		}
 	}
 }

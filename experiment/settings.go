@@ -122,15 +122,15 @@ func (j *Job) resolveParameters() (p parameters, err error) {
 // other than the default's gets the first of these that exists: the preset made for it, for one
 // agent a preset made for such a method, the first of the task's own.
 func (j *Job) preset() (Preset, error) {
-	s := j.Settings
-	switch open := !s.given["preset"] && !s.given["algorithm"]; {
+	s, open := j.Settings, !j.Settings.given["preset"]
+	switch {
 	case open && s.Epsilon != 0:
 		s.Preset = privatePreset().Name
 	case open && j.Task.Preset != nil:
 		s.Preset = cmp.Or(j.Task.Preset(), s.Preset)
 	}
 	i := slices.IndexFunc(j.presets, func(p Preset) bool { return p.Name == s.Preset })
-	if s.given["algorithm"] && !s.given["preset"] {
+	if open && s.given["algorithm"] {
 		i = slices.IndexFunc(j.presets, func(p Preset) bool { return algo.NameOf(p.Method) == s.Algorithm })
 		if m, err := algo.New(s.Algorithm); i < 0 && err == nil && algo.TraitsOf(m).OneAgent {
 			i = slices.IndexFunc(j.presets, func(p Preset) bool { return algo.TraitsOf(p.Method).OneAgent })

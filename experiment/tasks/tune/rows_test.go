@@ -92,9 +92,9 @@ func TestTimedRows(t *testing.T) {
 	}
 }
 
-// TestEventLosses: events are counted with what the model saves of each. Of rows with times 1 and 2,
-// log-hazards 2 and 0, the first one two rows, it has the loss log(2e² + 1) − 2 by Breslow's rule,
-// log 3 without features, and the last one at risk has none; an end before is no event.
+// TestEventLosses: events are counted with what the model saves of each. Of rows with times 1 and
+// 2, log-hazards 2 and 0, the first one two rows, it has the loss log(2e² + 1) − 2 by Breslow's
+// rule, log 3 without features, and the last one at risk has none; an end before is no event.
 func TestEventLosses(t *testing.T) {
 	m := models.Linear{Features: 1, Outputs: 1, Loss: models.Cox{Breslow: true}}
 	_, q := m.Dims()
