@@ -75,8 +75,8 @@ type MixerCapabilities struct {
 	// agents must call Mix and Average in the same order with the same lengths. It blocks until the
 	// average is known or ctx is done. An entry that is not finite on some agent makes entries of
 	// the average NaN. Several vectors have the averages that they have one after the other, but
-	// travel together.
-	Average func(ctx context.Context, vectors ...[]float64) error
+	// travel together. Names are for people, who are told what a site has sent.
+	Average func(ctx context.Context, vectors ...Named) error
 	// AverageTerms sets vectors to the averages over all agents of the terms that t makes, as if
 	// each agent had called Average with its own. An error of a term is returned as it is. Terms of
 	// several agents are made at the same time, each once.
@@ -84,7 +84,7 @@ type MixerCapabilities struct {
 	// It belongs to the mixer of a method that serves several agents at once, which differ in their
 	// oracles alone. Step's oracle then represents theirs: it has dimensions and Penalty, which are
 	// the same for all.
-	AverageTerms func(ctx context.Context, t Terms, vectors ...[]float64) error
+	AverageTerms func(ctx context.Context, t Terms, vectors ...Named) error
 }
 
 func (c *OracleCapabilities) owner() any { return c.Of }

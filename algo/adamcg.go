@@ -122,7 +122,7 @@ func (a *AdamCG) Cost(k int) Cost {
 func (a *AdamCG) step(w *Turn, k int) {
 	for t := range w.steps(a.T) { // y −= ly · Adam(∇_y g)
 		a.draw = w.Draw(dsbo.Lower, t)
-		if w.average(a.g, a.term.lowerGrad); w.err == nil {
+		if w.average("gradients", a.g, a.term.lowerGrad); w.err == nil {
 			adamStep(a.adam, k*a.T+t, a.schedules["ly"](k), a.y, a.ry, a.vy, a.g)
 		}
 	}
@@ -133,9 +133,9 @@ func (a *AdamCG) step(w *Turn, k int) {
 	if a.All {
 		a.draw, a.products = allExamples, allExamples
 	}
-	w.average(a.g, a.term.upperGrad)                        // ∇_y f
-	a.solve(w)                                              // z += solve(∇_y f − (H + μ) z)
-	if w.average(a.u, a.term.hypergradient); w.err == nil { // u = ∇_x f − J z
+	w.average("validation gradients", a.g, a.term.upperGrad)                 // ∇_y f
+	a.solve(w)                                                               // z += solve(∇_y f − (H + μ) z)
+	if w.average("hypergradient", a.u, a.term.hypergradient); w.err == nil { // u = ∇_x f − J z
 		adamStep(a.adam, k-a.Wait, a.schedules["lr"](k), a.x, a.rx, a.vx, a.u)
 		clipTo(a.Clip, a.x)
 	}
@@ -144,7 +144,7 @@ func (a *AdamCG) step(w *Turn, k int) {
 // product sets hs to (H + μ) v on the iteration's draw.
 func (a *AdamCG) product(w *Turn, v []float64) {
 	a.along = v
-	w.average(a.hs, a.term.product)
+	w.average("products with the Hessian", a.hs, a.term.product)
 	linalg.Axpy(a.hs, a.Mu, v)
 	a.asked[w.k]++
 }

@@ -176,9 +176,9 @@ func (a *NewtonCG) step(w *Turn, k int) {
 		products = a.Cold
 		a.stepOfY(w, products, k > 0)
 	}
-	a.stepOfY(w, products, !a.cold && a.renews(k)) // y −= solve(∇_y g)
-	a.stepOfZ(w, products)                         // z += solve(∇_y f − H z), and ∇_x f in u
-	w.average(a.u, a.term.hypergradient)           // u = ∇_x f − J z
+	a.stepOfY(w, products, !a.cold && a.renews(k))        // y −= solve(∇_y g)
+	a.stepOfZ(w, products)                                // z += solve(∇_y f − H z), and ∇_x f in u
+	w.average("hypergradient", a.u, a.term.hypergradient) // u = ∇_x f − J z
 	if w.err != nil {
 		return
 	}
@@ -193,9 +193,10 @@ func (a *NewtonCG) step(w *Turn, k int) {
 // and after members changed, it takes a share.
 func (a *NewtonCG) stepOfY(w *Turn, products int, renew bool) {
 	if renew {
-		w.averageBoth(a.rhs, a.term.lowerGrad, a.dg, a.term.diagonal)
+		w.averageBoth(dsbo.Named{Name: "gradients", Value: a.rhs}, a.term.lowerGrad,
+			dsbo.Named{Name: ofDiagonal, Value: a.dg}, a.term.diagonal)
 	} else {
-		w.average(a.rhs, a.term.lowerGrad)
+		w.average("gradients", a.rhs, a.term.lowerGrad)
 	}
 	linalg.Fill(a.s, 0)
 	a.solve(w, a.s, products, a.Damping > 0)
@@ -208,7 +209,7 @@ func (a *NewtonCG) stepOfY(w *Turn, products int, renew bool) {
 
 // stepOfZ is z += solve(∇_y f(x, y) − H z); its term leaves ∇_x f in u.
 func (a *NewtonCG) stepOfZ(w *Turn, products int) {
-	w.average(a.rhs, a.term.adjoint)
+	w.average("residuals", a.rhs, a.term.adjoint)
 	a.solve(w, a.z, products, false)
 }
 
@@ -233,7 +234,7 @@ func (a *NewtonCG) solve(w *Turn, s []float64, products int, descend bool) {
 	for c.Asked < products && (ends == nil || c.Positive && !ends(c.Asked)) {
 		var dst []float64
 		dst, a.along = c.Next()
-		if w.average(dst, a.term.product); w.err != nil {
+		if w.average("products with the Hessian", dst, a.term.product); w.err != nil {
 			break
 		}
 		c.Advance()
@@ -268,4 +269,7 @@ func (a *NewtonCG) splitHessian(w *Turn) bool {
 }
 
 // renewDiagonal sets dg to the averaged diagonal of D, for the e of the present x.
-func (a *NewtonCG) renewDiagonal(w *Turn) { w.average(a.dg, a.term.diagonal) }
+func (a *NewtonCG) renewDiagonal(w *Turn) { w.average(ofDiagonal, a.dg, a.term.diagonal) }
+
+// ofDiagonal is the name of that average.
+const ofDiagonal = "diagonal of the Hessian"

@@ -18,7 +18,7 @@ const lossRounding = 0x1p-23
 // dampedShare returns the share of the step −s of y at which the averaged lower loss is least, and
 // sets the damping that follows. One message averages the losses of all shares.
 func (a *NewtonCG) dampedShare(w *Turn) (share float64) {
-	w.average(a.losses, a.term.lowerLosses)
+	w.average("training losses of shorter steps", a.losses, a.term.lowerLosses)
 	share, a.mu[0], a.fall = dampedStep(a.losses, a.mu[0], a.Damping/leastDamping)
 	return share
 }

@@ -53,7 +53,7 @@ func (a *NewtonCG) tryConstants(w *Turn, kappa float64) {
 		}
 		a.stepOfY(w, a.C, false)
 		a.freeze(w)
-		loss := a.averageNumber(w, a.term.upperLoss)
+		loss := a.averageNumber(w, "validation loss", a.term.upperLoss)
 		a.tried[0]++
 		if t > 0 {
 			if a.anyAgent(w, !fallen(loss, lastLoss)) {
@@ -81,8 +81,8 @@ func fallen(loss, last float64) bool {
 }
 
 // averageNumber is the average of a number over the agents.
-func (a *NewtonCG) averageNumber(w *Turn, t term) float64 {
-	w.average(a.number, t)
+func (a *NewtonCG) averageNumber(w *Turn, name string, t term) float64 {
+	w.average(name, a.number, t)
 	return a.number[0]
 }
 
@@ -91,7 +91,7 @@ func (a *NewtonCG) anyAgent(w *Turn, votes bool) bool {
 	if a.vote = 0; votes {
 		a.vote = 1
 	}
-	return a.averageNumber(w, a.term.vote) > 0
+	return a.averageNumber(w, "votes", a.term.vote) > 0
 }
 
 // mean is the mean entry of v.

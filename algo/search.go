@@ -87,7 +87,7 @@ func (a *Search) step(w *Turn, k int) {
 	for range a.T {
 		t.stepOfY(w, a.N, false)
 	}
-	f := t.averageNumber(w, t.term.upperLoss)
+	f := t.averageNumber(w, "validation loss", t.term.upperLoss)
 	if w.err != nil {
 		return
 	}

@@ -19,8 +19,8 @@ type workVectors [2][]float64
 type terms struct {
 	turn  Turn // the one under way
 	make  [2]term
-	under [2][]float64 // the vectors whose averages are under way
-	work  workVectors  // of a method that serves one agent
+	under [2]dsbo.Named // the vectors whose averages are under way
+	work  workVectors   // of a method that serves one agent
 
 	free kernel.Spares[workplace] // which no term uses
 

@@ -6,20 +6,23 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"dsbo/experiment/site"
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
+	"dsbo/network"
 	"dsbo/network/pki"
 	"dsbo/runs"
 )
 
-// disclosed checks that the reports of n agents are signed and name all that was sent, and returns
-// the first one.
+// disclosed checks that the reports of n agents are signed and name all that was sent, each by a
+// name of docs/privacy.md, and returns the first one.
 func disclosed(t *testing.T, out, certs string, n int) (first site.Report) {
 	t.Helper()
 	trust := testkit.Get(pki.LoadTrust(certs))
@@ -35,12 +38,71 @@ func disclosed(t *testing.T, out, certs string, n int) (first site.Report) {
 			t.Errorf("agent %d has signed %+v", i, r)
 		}
 		for _, row := range r.Rows {
-			if row.Name == site.Unlisted || row.Times == 0 && row.Numbers != "" {
+			if !isDocumented(row.Name) || row.Times == 0 && row.Numbers != "" {
 				t.Errorf("agent %d: %+v", i, row)
 			}
 		}
 	}
 	return first
+}
+
+// isDocumented reports whether a name, and each of its ends such as ", all folds", is one of
+// docs/privacy.md.
+func isDocumented(name string) bool {
+	documented := privacyNames()
+	for !documented[name] {
+		at := strings.LastIndex(name, ", ")
+		if at < 0 || !documented[name[at+2:]] {
+			return false
+		}
+		name = name[:at]
+	}
+	return true
+}
+
+// privacyNames returns the names of quantities in the tables of docs/privacy.md.
+var privacyNames = sync.OnceValue(func() map[string]bool {
+	names := map[string]bool{}
+	for line := range strings.Lines(string(testkit.Get(os.ReadFile("../docs/privacy.md")))) {
+		if cells := strings.Split(line, "|"); len(cells) > 3 {
+			for _, m := range regexp.MustCompile(`\*([^*]+)\*`).FindAllStringSubmatch(cells[1]+cells[2], -1) {
+				names[m[1]] = true
+			}
+		}
+	}
+	return names
+})
+
+// TestNamesOfDisclosures: docs/privacy.md has the name of whatever leaves, and -explain-privacy
+// too, for a default run and for a method that mixes; each quantity has a row.
+func TestNamesOfDisclosures(t *testing.T) {
+	images := t.TempDir()
+	testkit.OK(testkit.WriteMNIST(images, 90, 30))
+	for _, c := range []struct {
+		task         string
+		flags, names []string
+	}{
+		{"mnist", []string{"-data=" + images, "-train=15", "-val=10", "-K=2"}, []string{"gradients", "residuals",
+			"products with the Hessian", "diagonal of the Hessian", "hypergradient", "training and validation loss"}},
+		{"synthetic", append(slices.Clone(small), "-algorithm=madsbo"), []string{network.Mixed, network.Fingerprints,
+			"largest curvature", "x", "y", "z", "u", "distances from the average"}},
+	} {
+		dir := t.TempDir()
+		file, certs, out := writeCertified(t, dir, 3, map[string]any{"task": c.task, "flags": c.flags})
+		agents(t, 3, "-cluster="+file, "-out="+out, "-certs="+certs, "-quiet")
+		r := disclosed(t, out, certs, 3)
+		explained := runCommand(t, append([]string{c.task, "-agents=3", "-explain-privacy"}, c.flags...)...)
+		for _, name := range c.names {
+			if !slices.ContainsFunc(r.Rows, func(s site.Sent) bool { return s.Name == name && s.Times > 0 }) {
+				t.Errorf("%s: no row of the report is %q: %+v", c.task, name, r.Rows)
+			}
+		}
+		for _, row := range r.Rows {
+			if row.Numbers != "" && !strings.Contains(explained, row.Name) && row.Name != "numbers of rows" {
+				t.Errorf("%s: -explain-privacy has no %q:\n%s", c.task, row.Name, explained)
+			}
+		}
+	}
 }
 
 // TestDisclosure: after a run each agent has signed what left it, by the names of -explain-privacy

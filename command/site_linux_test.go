@@ -127,7 +127,7 @@ func TestSurvivalOfSites(t *testing.T) {
 		t.Errorf("the assessment of agent 1 is %s; one process has %s", of, one)
 	}
 	text := runCommand(t, append([]string{"tune", "-explain-privacy", data}, flags...)...)
-	if !strings.Contains(text, "squared errors of probabilities") {
+	if !strings.Contains(text, "squared errors at edges") {
 		t.Error(text)
 	}
 }

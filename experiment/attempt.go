@@ -49,9 +49,6 @@ func (r *run) attempt(ctx context.Context, at beginning) (*ending, error) {
 	if e.config, e.warnings, err = r.chooseSteps(ctx, at, &p); err != nil {
 		return e, err
 	}
-	if err := r.listSent(e.config, p); err != nil {
-		return e, err
-	}
 	if err := e.iterate(ctx, l.duration.Seconds()); err != nil {
 		return e, err
 	}
@@ -68,23 +65,6 @@ func (r *run) attempt(ctx context.Context, at beginning) (*ending, error) {
 	}
 	e.written = err == nil
 	return e, err
-}
-
-// listSent lists the quantities that the members of a problem's epoch send, if they are counted.
-func (r *run) listSent(c train.Config, p problem) error {
-	if r.job.Sent == nil {
-		return nil
-	}
-	here, err := p.ofMembers(p.epoch)
-	if err != nil {
-		return err
-	}
-	c.Problem = here.Problem
-	of, err := site.NewPlan(r.planned(&p, c))
-	if err == nil {
-		r.job.Sent.List(of.Quantities)
-	}
-	return err
 }
 
 // iterate checks the configuration, shows the loaded problem and the seconds that loading took,

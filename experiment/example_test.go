@@ -39,6 +39,6 @@ func ExampleJob_Plan() {
 	// Output:
 	// synthetic task with r = 1, p = q = 4, 3 agents with 30 training and 30 validation examples
 	// losses as a sum; ring, 3 agents, ρ = 0.250000
-	// gradients and Hessian products: sums of 4 numbers, 49-212 times
+	// gradients, residuals, products: sums of 4 numbers, 49-212 times
 	// hypergradient: sums of 4 numbers, 2 times
 }

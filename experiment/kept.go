@@ -149,7 +149,7 @@ func (e *ending) keptGain(times float64) runs.Number {
 // solveOther returns the solution of the lower problem of a model on other data of the agents,
 // at x.
 func (e *ending) solveOther(ctx context.Context, t data.Task, m models.Model, x []float64) (LowerSolution, error) {
-	f, err := e.finderOf(memberData(t, e.result.Epoch), m)
+	f, err := e.finderOf(allRows, memberData(t, e.result.Epoch), m)
 	if err != nil {
 		return LowerSolution{}, err
 	}

@@ -37,7 +37,7 @@ func (e *ending) rivals(ctx context.Context,
 	for _, b := range list {
 		f := found
 		if b.Of != nil {
-			if f, err = e.finderOf(e.problem.data, b.Of); err != nil {
+			if f, err = e.finderOf("", e.problem.data, b.Of); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -58,12 +58,14 @@ func (e *ending) newFinder(prob train.Problem, p int, solver *exact.Solver) *can
 	return candidates.New(prob, e.problem.meaning.Symbol, p, solver, heldConfig(e.config, prob), e.watch)
 }
 
-// finderOf returns the finder of a model's lower problem on data of the agents.
-func (e *ending) finderOf(t data.Task, m models.Model) (*candidates.Finder, error) {
+// finderOf returns the finder of a model's lower problem on data of the agents. of ends the names
+// of what it sends.
+func (e *ending) finderOf(of string, t data.Task, m models.Model) (*candidates.Finder, error) {
 	prob, err := e.problem.problemOf(t, m)
 	if err != nil {
 		return nil, err
 	}
+	prob.Of = of
 	p, _ := m.Dims()
 	return e.newFinder(prob, p, prob.Solver()), nil
 }

@@ -117,7 +117,7 @@ func (j *Job) showData(ctx context.Context, w io.Writer) error {
 func (r *run) planned(p *problem, c train.Config) site.Run {
 	run := site.Run{
 		Line: fmt.Sprintf("%s; %v", p.line, r.graph), Config: c,
-		Found: p.setup.Found, Privacy: r.settings.Privacy, Rows: r.exchangedRows(p),
+		Found: p.setup.listed, Privacy: r.settings.Privacy, Rows: r.exchangedRows(p),
 		HeldOut: slices.ContainsFunc(p.data.Shards, func(s data.Shard) bool { return s.Holdout.Len() > 0 }),
 		Best:    r.settings.startsAtBest(p), Rivals: r.settings.Rivals, Simpler: simplerLength(p.model),
 	}
@@ -128,7 +128,7 @@ func (r *run) planned(p *problem, c train.Config) site.Run {
 		run.Ending = r.job.Task.Ending()
 		if run.Rows != nil {
 			run.Ending.Sums = append(run.Ending.Sums,
-				site.Sum("sums of such scores over all sites", siteNumbers+1, site.Once))
+				site.Sum("scores over all sites", siteNumbers+1, site.Once))
 		}
 	}
 	return run

@@ -38,7 +38,7 @@ func (t *mean) Flags(f *flag.FlagSet) {
 }
 func (t *mean) Load(a Agents) (data.Task, models.Model, error) {
 	if t.sums {
-		if err := a.Collective.Sum(make([]float64, 1), func(int, []float64) error { return nil }); err != nil {
+		if err := a.Collective.Sum("", make([]float64, 1), func(int, []float64) error { return nil }); err != nil {
 			return data.Task{}, nil, err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"dsbo"
+	"dsbo/experiment/site"
 	"dsbo/network"
 	"dsbo/runs"
 )
@@ -30,9 +31,9 @@ var unmet = noCollective{
 // A noCollective is a [network.Collective] that fails.
 type noCollective struct{ err error }
 
-func (c noCollective) Sum([]float64, func(int, []float64) error) error { return c.err }
+func (c noCollective) Sum(string, []float64, func(int, []float64) error) error { return c.err }
 
-func (c noCollective) Texts(func(int) (string, error)) ([]string, error) { return nil, c.err }
+func (c noCollective) Texts(string, func(int) (string, error)) ([]string, error) { return nil, c.err }
 
 // read reads the common results in the run folder.
 func (s *setup) read(f runs.Folder) error {
@@ -52,9 +53,10 @@ func Recorded(c network.Collective) *setup { return &setup{exchange: c} }
 func (s *setup) Again() network.Collective { return &setup{Setup: s.Setup} }
 
 // Sum implements [network.Collective].
-func (s *setup) Sum(dst []float64, fill func(i int, part []float64) error) error {
+func (s *setup) Sum(name string, dst []float64, fill func(i int, part []float64) error) error {
+	s.listed = append(s.listed, site.Sum(name, len(dst), site.Once))
 	found, err := s.foundBy(len(dst), func() (runs.Found, error) {
-		err := s.exchange.Sum(dst, fill)
+		err := s.exchange.Sum(name, dst, fill)
 		return runs.Found{Sum: append([]float64{}, dst...)}, err
 	})
 	copy(dst, found.Sum)
@@ -83,10 +85,17 @@ func (s *setup) foundBy(want int, search func() (runs.Found, error)) (runs.Found
 }
 
 // Texts implements [network.Collective].
-func (s *setup) Texts(of func(i int) (string, error)) ([]string, error) {
+func (s *setup) Texts(name string, of func(i int) (string, error)) ([]string, error) {
 	found, err := s.foundBy(-1, func() (runs.Found, error) {
-		texts, err := s.exchange.Texts(of)
+		texts, err := s.exchange.Texts(name, of)
 		return runs.Found{Texts: texts}, err
 	})
+	sent := site.Quantity{Name: name, Way: network.ByText, Times: site.Once}
+	for i, text := range found.Texts {
+		if sent.Length = max(sent.Length, float64(len(text))); i == 0 {
+			sent.Text = text
+		}
+	}
+	s.listed = append(s.listed, sent)
 	return found.Texts, err
 }

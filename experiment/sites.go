@@ -52,7 +52,7 @@ func (e *ending) findSites(ctx context.Context, c *CrossFit, constant,
 		p = c.alone
 	}
 	sums := make([][]float64, len(own))
-	rows, err := p.GatherRows(ctx, siteNumbers, func(i int, row []float64) (err error) {
+	rows, err := p.GatherRows(ctx, "scores on the site's rows", siteNumbers, func(i int, row []float64) (err error) {
 		if own[i], err = e.siteModel(ctx, c, i, constant.X); err != nil {
 			return fmt.Errorf("agent %d alone: %w", i, err)
 		}
@@ -72,7 +72,7 @@ func (e *ending) findSites(ctx context.Context, c *CrossFit, constant,
 		found.Sites = append(found.Sites, siteOf(name, row, tuned))
 	}
 	total := make([]float64, siteNumbers+1) // the last counts sites without a model of their own
-	if err := p.Collective(ctx).Sum(total, func(agent int, part []float64) error {
+	if err := p.Collective(ctx).Sum("scores over all sites", total, func(agent int, part []float64) error {
 		i := agent
 		if members := e.result.Epoch; members.Members != nil {
 			i, _ = members.Position(agent)
@@ -163,7 +163,7 @@ func (r *run) exchangedRows(of *problem) []site.Quantity {
 	if !sites.Compare || of.Score == nil {
 		return nil
 	}
-	rows := []site.Quantity{site.Row("scores on the site's test rows", siteNumbers)}
+	rows := []site.Quantity{site.Row("scores on the site's rows", siteNumbers)}
 	if n := r.settings.Agents; sites.Exchange && n <= mostCrossed {
 		p, q := r.job.Task.siteModelDims(of.model)
 		rows = append(rows, site.Row("model of the site alone", p+q), site.Row("scores of such models", 2*n))
@@ -214,7 +214,7 @@ func (e *ending) exchangeSiteModels(ctx context.Context, sites []runs.Site, p tr
 		p.Sent = new(dsbo.Traffic)
 	}
 	nx, ny := e.run.job.Task.siteModelDims(e.problem.model)
-	vectors, err := p.GatherRows(ctx, nx+ny, func(i int, row []float64) error {
+	vectors, err := p.GatherRows(ctx, "model of the site alone", nx+ny, func(i int, row []float64) error {
 		if own[i].Y == nil {
 			row[0] = math.NaN()
 			return nil
@@ -226,7 +226,7 @@ func (e *ending) exchangeSiteModels(ctx context.Context, sites []runs.Site, p tr
 	if err != nil {
 		return err
 	}
-	rows, err := p.GatherRows(ctx, 2*len(vectors), func(i int, row []float64) error {
+	rows, err := p.GatherRows(ctx, "scores of such models", 2*len(vectors), func(i int, row []float64) error {
 		linalg.Fill(row, math.NaN())
 		for k, v := range vectors {
 			if math.IsNaN(v[0]) || sites[i].Examples < runs.FewestOfSite {

@@ -169,6 +169,7 @@ type setup struct {
 	runs.Setup
 	exchange network.Collective // nil: all is in Setup already, and in the folder
 	next     int                // the next of Found to return without an exchange
+	listed   []site.Quantity    // what sums and texts have sent, for a plan
 }
 
 // A problem is the bilevel problem of the loaded data, with its descriptions.
@@ -226,5 +227,7 @@ func gatherCounts(ctx context.Context, team network.Team, shards []data.Shard,
 	if team == nil {
 		return counts, nil
 	}
+	network.Label(team, network.Carried{Name: "numbers of rows", Way: network.ByRow, Numbers: len(counts[0])})
+	defer network.Label(team)
 	return counts, team.Gather(ctx, counts)
 }

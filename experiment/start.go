@@ -49,7 +49,8 @@ func (r *run) findStart(ctx context.Context, p problem) (problem, error) {
 			return runs.Found{}, err
 		}
 		// the same λ whatever the method's wire and its matrix
-		prob.Sent, prob.Average, prob.Matrix = &spent.Traffic, network.AverageOptions{}, dsbo.Hessian
+		prob.Of, prob.Sent = ", start", &spent.Traffic
+		prob.Average, prob.Matrix = network.AverageOptions{}, dsbo.Hessian
 		length, _ := p.model.Dims()
 		best, err := candidates.New(prob, p.meaning.Symbol, length, prob.Solver(), nil, nil).ConstantNear(ctx, 0)
 		if err != nil {

@@ -156,6 +156,9 @@ func (e *ending) finishStructured(ctx context.Context, c CrossFit) error {
 	return e.compareSites(ctx, &c, one, tuned)
 }
 
+// allRows ends the names of what models of all rows send.
+const allRows = ", all rows"
+
 // foldsOf returns the problem whose structures of penalties are sought.
 func (p *problem) foldsOf(c CrossFit, watch candidates.Watcher) (fit candidates.CrossFit, err error) {
 	fit = candidates.CrossFit{Model: p.model.(models.Folds), Data: p.data, Blocks: c.Blocks,
@@ -165,6 +168,7 @@ func (p *problem) foldsOf(c CrossFit, watch candidates.Watcher) (fit candidates.
 	if fit.Problem, err = p.roughProblem(fit.Data, fit.Model); err == nil {
 		fit.All, err = p.roughProblem(c.All, c.Levels.Of(one, 1))
 	}
+	fit.Problem.Of, fit.All.Of = ", all folds", allRows
 	return fit, err
 }
 
@@ -233,6 +237,7 @@ func (e *ending) linearFinalist(ctx context.Context, c CrossFit, parts train.Pro
 		if err != nil {
 			return train.Fit{}, err
 		}
+		all.Of = allRows
 		return found.Refit(ctx, all, t.Shards, times)
 	}}, nil
 }

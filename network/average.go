@@ -95,7 +95,8 @@ type Averages struct {
 	w       *Matrix
 	tree    *Tree
 	options AverageOptions
-	ofGroup bool // whether a Group finds them
+	ofGroup bool   // whether a Group finds them
+	of      string // ends the names of their vectors
 }
 
 // NewAverages returns the averages of a team over the edges of w, which must be connected.
@@ -221,15 +222,15 @@ func (a *Averager) Begin(stage uint64) {
 func (a *Averager) Sent() dsbo.Traffic { return a.sent }
 
 // Average is Average of [dsbo.MixerCapabilities], on the wire of the options.
-func (a *Averager) Average(ctx context.Context, vectors ...[]float64) error {
+func (a *Averager) Average(ctx context.Context, vectors ...dsbo.Named) error {
 	return a.AverageOn(ctx, a.onWire(vectors)...)
 }
 
 // onWire returns vectors on the wire of the options, which are a's until the next call.
-func (a *Averager) onWire(vectors [][]float64) []Vector {
+func (a *Averager) onWire(vectors []dsbo.Named) []Vector {
 	a.given = a.given[:0]
 	for _, v := range vectors {
-		a.given = append(a.given, Vector{Wire: a.averages.options.Wire, Dst: v})
+		a.given = append(a.given, Vector{Name: v.Name, Wire: a.averages.options.Wire, Dst: v.Value})
 	}
 	return a.given
 }

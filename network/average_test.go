@@ -33,7 +33,9 @@ func averagersOf(team network.Team, w *network.Matrix, o network.AverageOptions)
 
 // averageAll returns what each agent gets of the agents' vectors.
 func averageAll(ctx context.Context, ends []*network.Averager, vectors [][]float64) [][]float64 {
-	return averageAllBy(ends, vectors, func(a *network.Averager, v []float64) error { return a.Average(ctx, v) })
+	return averageAllBy(ends, vectors, func(a *network.Averager, v []float64) error {
+		return a.Average(ctx, dsbo.Named{Value: v})
+	})
 }
 
 // averageAllOn is averageAll on a wire of its own.

@@ -8,6 +8,7 @@ import (
 
 // A Vector is one of those that are averaged together, on a wire that is the same on all agents.
 type Vector struct {
+	Name string // what it is, for people: see [Carried]
 	Wire Wire
 	Dst  []float64 // the average; of an [Averager] at first what it averages
 	// Lost, if not nil, feeds errors back, for each agent of the process. It has the length of the

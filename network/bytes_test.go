@@ -19,7 +19,7 @@ func TestGatherTexts(t *testing.T) {
 		testkit.OK(errors.Join(networktest.RunAll(2, func(i int) error {
 			all := make([]string, 2)
 			all[i] = texts[i]
-			err := network.NewGroup(network.GroupConfig{N: 2, Team: teams[i]}).GatherTexts(t.Context(), all)
+			err := network.NewGroup(network.GroupConfig{N: 2, Team: teams[i]}).GatherTexts(t.Context(), "", all)
 			if err == nil && [2]string(all) != texts {
 				t.Errorf("process %d has %q; it must have %q", i, all, texts)
 			}

@@ -13,8 +13,15 @@ const (
 	ByState            // a checkpoint, to agents that enter
 )
 
+// Names of what is sent by all methods.
+const (
+	Mixed        = "copies of x, y, z, trackers"
+	Fingerprints = "fingerprints of x, y, z, u, best iterate"
+)
+
 // Carried is a quantity of an agent's data that an exchange carries.
 type Carried struct {
+	Name string // for people, as docs/privacy.md has it
 	Way
 	Numbers int  // of the agent, or bytes of a text
 	Wire    Wire // type of the numbers
@@ -43,7 +50,7 @@ func (a *Averages) label(way Way, vectors ...Vector) {
 	}
 	var all []Carried
 	for _, v := range vectors {
-		all = append(all, Carried{Way: way, Numbers: len(v.Dst), Wire: v.Wire, Group: a.ofGroup})
+		all = append(all, Carried{Name: v.Name + a.of, Way: way, Numbers: len(v.Dst), Wire: v.Wire, Group: a.ofGroup})
 	}
 	l.Label(all...)
 }

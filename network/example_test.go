@@ -56,7 +56,7 @@ func ExampleAverages() {
 	for i := range x {
 		agents.Go(func() {
 			a := averages.Agent(i)
-			if err := a.Average(context.Background(), x[i]); err != nil {
+			if err := a.Average(context.Background(), dsbo.Named{Name: "x", Value: x[i]}); err != nil {
 				fmt.Println(err)
 			}
 			sent[i] = a.Sent()

@@ -14,8 +14,9 @@ const StageAfterRun = 1 << 63
 
 // A GroupConfig is the agents and options of a group.
 type GroupConfig struct {
-	N       int   // number of agents
-	Numbers []int // the agents' numbers in the roster, where these are others than their positions; nil: they are not
+	N       int    // number of agents
+	Numbers []int  // the agents' numbers in the roster, where these are others than their positions; nil: they are not
+	Of      string // ends the names of all that they find, such as ", all folds"
 	// Team connects the agents of this process to the agents of others; nil: all agents are in this
 	// one. All processes make the same calls on their groups, in the same order.
 	Team Team
@@ -153,7 +154,7 @@ func (g *Group) open() (err error) {
 	if g.averages, err = NewAverages(g.config.Team, g.config.W, g.config.Average); err != nil {
 		return err
 	}
-	g.averages.ofGroup = true
+	g.averages.ofGroup, g.averages.of = true, g.config.Of
 	for _, i := range g.local {
 		end := g.averages.Agent(i)
 		end.Begin(StageAfterRun)

@@ -13,11 +13,11 @@ import (
 func (g *Group) FineWire() Wire { return min(g.config.Average.Wire, Float32) }
 
 // Mean sets dst to the average over all agents of what those that are here fill in, in parallel: a
-// vector on the given wire.
-func (g *Group) Mean(ctx context.Context, wire Wire, dst []float64,
+// named vector on the given wire.
+func (g *Group) Mean(ctx context.Context, name string, wire Wire, dst []float64,
 	fill func(i int, part []float64) error) error {
 	return g.Means(ctx, func(i int, parts [][]float64) error { return fill(i, parts[0]) },
-		Vector{Wire: wire, Dst: dst})
+		Vector{Name: name, Wire: wire, Dst: dst})
 }
 
 // Means is Mean of several vectors, which travel together.
@@ -58,25 +58,26 @@ func (g *Group) fillAlone(ctx context.Context, fill func(i int, parts [][]float6
 }
 
 // MeanNumbers is Mean for a few numbers, which travel in float64.
-func (g *Group) MeanNumbers(ctx context.Context, dst []float64, fill func(i int, part []float64) error) error {
-	return g.Mean(ctx, Float64, dst, fill)
+func (g *Group) MeanNumbers(ctx context.Context, name string, dst []float64,
+	fill func(i int, part []float64) error) error {
+	return g.Mean(ctx, name, Float64, dst, fill)
 }
 
 // MeanAndSpread sets mean to the average of a vector of each agent and returns (1/n) Σ_i ‖v_i −
 // mean‖². If all agents are known to have the vector with the same bits, same is true and nothing
 // is exchanged.
-func (g *Group) MeanAndSpread(ctx context.Context, mean []float64, of func(i int) []float64,
+func (g *Group) MeanAndSpread(ctx context.Context, name string, mean []float64, of func(i int) []float64,
 	same bool) (float64, error) {
 	if same {
 		copy(mean, of(g.local[0]))
 		return 0, nil
 	}
-	err := g.Mean(ctx, g.FineWire(), mean, func(i int, part []float64) error { copy(part, of(i)); return nil })
+	err := g.Mean(ctx, name, g.FineWire(), mean, func(i int, part []float64) error { copy(part, of(i)); return nil })
 	if err != nil {
 		return 0, err
 	}
 	spread := []float64{0}
-	err = g.MeanNumbers(ctx, spread, func(i int, part []float64) error {
+	err = g.MeanNumbers(ctx, "distances from the average", spread, func(i int, part []float64) error {
 		part[0] = linalg.Dist2(of(i), mean)
 		return nil
 	})

@@ -14,7 +14,7 @@ func ExampleGroup_MeanNumbers() {
 	var sent dsbo.Traffic
 	group := network.NewGroup(network.GroupConfig{N: 3, Sent: &sent, Average: network.AverageOptions{}})
 	mean := make([]float64, 1)
-	err := group.MeanNumbers(context.Background(), mean, func(i int, part []float64) error {
+	err := group.MeanNumbers(context.Background(), "numbers", mean, func(i int, part []float64) error {
 		part[0] = float64(i)
 		return nil
 	})

@@ -29,7 +29,7 @@ func (g *Group) CountRows(length int) {
 }
 
 // GatherTexts fills in the texts of the agents elsewhere: texts has one for each agent.
-func (g *Group) GatherTexts(ctx context.Context, texts []string) error {
+func (g *Group) GatherTexts(ctx context.Context, name string, texts []string) error {
 	if g.config.N == 1 {
 		return nil
 	}
@@ -37,7 +37,7 @@ func (g *Group) GatherTexts(ctx context.Context, texts []string) error {
 		return err
 	}
 	for _, i := range g.local {
-		Label(g.config.Team, Carried{Way: ByText, Numbers: len(texts[i]), Text: texts[i], Group: true})
+		Label(g.config.Team, Carried{Name: name, Way: ByText, Numbers: len(texts[i]), Text: texts[i], Group: true})
 	}
 	defer Label(g.config.Team)
 	longest, err := GatherTexts(g.context(ctx), g.config.Team, texts)

@@ -11,7 +11,7 @@ import (
 )
 
 // Maximum returns the largest of the agents' numbers, none of which is negative; NaN if one is NaN.
-func (g *Group) Maximum(ctx context.Context, value func(i int) (float64, error)) (float64, error) {
+func (g *Group) Maximum(ctx context.Context, name string, value func(i int) (float64, error)) (float64, error) {
 	all := make([]float64, len(g.local))
 	err := g.forEach(ctx, func(k, i int) (err error) {
 		all[k], err = value(i)
@@ -24,7 +24,7 @@ func (g *Group) Maximum(ctx context.Context, value func(i int) (float64, error))
 	for _, v := range all {
 		words[0] = max(words[0], math.Float64bits(math.Abs(v))) // in the order of the numbers ≥ 0, NaN above all
 	}
-	err = g.largestWords(g.context(ctx), words)
+	err = g.largestWords(g.context(ctx), name, words)
 	return math.Float64frombits(words[0]), err
 }
 
@@ -46,7 +46,7 @@ func (g *Group) SameBits(ctx context.Context, vectors ...func(i int) []float64) 
 			words[2*v], words[2*v+1] = max(words[2*v], h), max(words[2*v+1], ^h)
 		}
 	}
-	if err := g.largestWords(g.context(ctx), words); err != nil {
+	if err := g.largestWords(g.context(ctx), Fingerprints, words); err != nil {
 		return nil, err
 	}
 	same := make([]bool, len(vectors))
@@ -65,14 +65,14 @@ func Digest(v []float64) uint64 {
 
 // largestWords replaces words by the largest of all agents; the words of the local agents are in
 // words already.
-func (g *Group) largestWords(ctx context.Context, words []uint64) error {
+func (g *Group) largestWords(ctx context.Context, name string, words []uint64) error {
 	if g.config.N == 1 {
 		return nil
 	}
 	if err := g.open(); err != nil {
 		return err
 	}
-	Label(g.config.Team, Carried{Way: ByMax, Numbers: len(words), Group: true})
+	Label(g.config.Team, Carried{Name: name + g.config.Of, Way: ByMax, Numbers: len(words), Group: true})
 	defer Label(g.config.Team)
 	err := g.together.reduce(ctx, Reduction{Max, 64, words})
 	if err == nil {

@@ -20,8 +20,8 @@ type boundGroup struct {
 
 // Sum implements [Collective]. An average of whole numbers is off by less than a millionth,
 // and so their sum is rounded to what it was.
-func (b boundGroup) Sum(dst []float64, fill func(i int, part []float64) error) error {
-	err := b.group.MeanNumbers(b.ctx, dst, func(i int, part []float64) error {
+func (b boundGroup) Sum(name string, dst []float64, fill func(i int, part []float64) error) error {
+	err := b.group.MeanNumbers(b.ctx, name, dst, func(i int, part []float64) error {
 		clear(part)
 		return fill(b.group.Number(i), part)
 	})
@@ -46,7 +46,7 @@ func roundToWhole(v float64) float64 {
 }
 
 // Texts implements [Collective].
-func (b boundGroup) Texts(of func(i int) (string, error)) ([]string, error) {
+func (b boundGroup) Texts(name string, of func(i int) (string, error)) ([]string, error) {
 	texts := make([]string, b.group.N())
 	for _, i := range b.group.local {
 		var err error
@@ -55,7 +55,7 @@ func (b boundGroup) Texts(of func(i int) (string, error)) ([]string, error) {
 		}
 	}
 	numbers := b.group.config.Numbers
-	if err := b.group.GatherTexts(b.ctx, texts); err != nil || numbers == nil {
+	if err := b.group.GatherTexts(b.ctx, name, texts); err != nil || numbers == nil {
 		return texts, err
 	}
 	all := make([]string, 1+slices.Max(numbers))

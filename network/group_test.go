@@ -23,7 +23,7 @@ func TestCollective(t *testing.T) {
 		all := network.NewGroup(network.GroupConfig{N: n, Team: team, W: w, Sent: &sent}).Bound(t.Context())
 		for length := range 3 {
 			sum := make([]float64, length+1)
-			err := all.Sum(sum, func(i int, part []float64) error {
+			err := all.Sum("", sum, func(i int, part []float64) error {
 				for k := range part {
 					part[k] += 0.1 * float64((k+1)*(i+1))
 				}
@@ -35,7 +35,7 @@ func TestCollective(t *testing.T) {
 			}
 			found = append(found, sum)
 		}
-		texts, err = all.Texts(func(i int) (string, error) { return strings.Repeat("é", i), nil })
+		texts, err = all.Texts("", func(i int) (string, error) { return strings.Repeat("é", i), nil })
 		return found, texts, sent, err
 	}
 	want, wantTexts, wantSent, err := find(nil)
@@ -61,7 +61,7 @@ func TestCollective(t *testing.T) {
 // A sum that overflows, or has a term that is no number, is an error on all agents.
 func TestCollectiveNotFinite(t *testing.T) {
 	var sent dsbo.Traffic
-	err := network.NewGroup(network.GroupConfig{N: 2, Team: nil, W: nil, Sent: &sent}).Bound(t.Context()).Sum(
+	err := network.NewGroup(network.GroupConfig{N: 2, Team: nil, W: nil, Sent: &sent}).Bound(t.Context()).Sum("",
 		make([]float64, 2), func(_ int, part []float64) error {
 			part[1] = 1.5e308
 			return nil

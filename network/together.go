@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"dsbo"
 	"dsbo/internal/kernel"
 	"dsbo/internal/linalg"
 )
@@ -84,7 +85,7 @@ func (t *Together) reduceEach(ctx context.Context, all []Reduction) error {
 }
 
 // Average is AverageOn on the wire of the options, without feedback of errors.
-func (t *Together) Average(ctx context.Context, fill func(k int, parts [][]float64) error, dst ...[]float64) error {
+func (t *Together) Average(ctx context.Context, fill func(k int, parts [][]float64) error, dst ...dsbo.Named) error {
 	return t.AverageOn(ctx, fill, t.ends[0].onWire(dst)...)
 }
 

@@ -200,7 +200,7 @@ func TestSteadyAverage(t *testing.T) {
 		v := make([]float64, 300)
 		allocations := testing.AllocsPerRun(10, func() {
 			a.Begin(1)
-			testkit.OK(a.Average(t.Context(), v))
+			testkit.OK(a.Average(t.Context(), dsbo.Named{Value: v}))
 			testkit.OK(a.Mix(t.Context(), v, v))
 		})
 		if allocations > 0 {

@@ -16,7 +16,7 @@ func (e *evaluator) disagreement(ctx context.Context, name string, of func(i int
 	for _, i := range e.Local() {
 		digests[i] = strconv.FormatUint(network.Digest(of(i)), 16)
 	}
-	if err := e.GatherTexts(ctx, digests); err != nil {
+	if err := e.GatherTexts(ctx, network.Fingerprints, digests); err != nil {
 		return err
 	}
 	count := map[string]int{}
@@ -65,7 +65,8 @@ func (e *evaluator) findMeans(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for v, name := range []string{"x", "y", "z", "u", "iteration or best iterate"} {
+	names := []string{"x", "y", "z", "u", "iteration or best iterate"}
+	for v, name := range names {
 		mustAgree := e.alike && v < 2 || v == len(variables)-1
 		if mustAgree && !same[v] {
 			return e.disagreement(ctx, name, variables[v])
@@ -75,7 +76,7 @@ func (e *evaluator) findMeans(ctx context.Context) error {
 		if mean == nil {
 			continue
 		}
-		if m.spreads[v], err = e.MeanAndSpread(ctx, mean, variables[v], same[v]); err != nil {
+		if m.spreads[v], err = e.MeanAndSpread(ctx, names[v], mean, variables[v], same[v]); err != nil {
 			return err
 		}
 	}

@@ -23,7 +23,7 @@ func (p Problem) Compare(ctx context.Context, m Fit, against Problem, a Fit) (ga
 	if err != nil {
 		return nil, err
 	}
-	all, err := p.compareSets(ctx, g, m, against, a, ValSet, HoldoutSet, TestSet)
+	all, err := p.compareSets(ctx, "losses of two models", g, m, against, a, ValSet, HoldoutSet, TestSet)
 	for k, name := range []string{runs.Validation, runs.HeldOut, runs.Test} {
 		if err == nil && all[k].Examples > 0 {
 			all[k].Set = name
@@ -34,11 +34,11 @@ func (p Problem) Compare(ctx context.Context, m Fit, against Problem, a Fit) (ga
 }
 
 // compareSets compares two models on some sets of the examples of all agents together.
-func (p Problem) compareSets(ctx context.Context, g *network.Group, m Fit, against Problem, a Fit,
+func (p Problem) compareSets(ctx context.Context, name string, g *network.Group, m Fit, against Problem, a Fit,
 	sets ...Set) ([]runs.Gain, error) {
 	const each = 8 // numbers of a set: the numbers of pairSums, and examples without answers
 	total := make([]float64, each*len(sets))
-	err := g.MeanNumbers(ctx, total, func(i int, part []float64) error {
+	err := g.MeanNumbers(ctx, name, total, func(i int, part []float64) error {
 		for k, set := range sets {
 			row, err := pairSums(i, set, against, a, p, m)
 			if err != nil {

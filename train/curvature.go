@@ -25,7 +25,7 @@ func (p Problem) curvature(ctx context.Context, x func(i int) []float64, y []flo
 	if err != nil {
 		return 0, err
 	}
-	return g.Maximum(ctx, func(i int) (float64, error) {
+	return g.Maximum(ctx, "largest curvature", func(i int) (float64, error) {
 		l, err := linalg.Largest(len(y), func(dst, v []float64) error {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -66,7 +66,7 @@ func (r *runner) followMembers(ctx context.Context) error {
 func leastOfMean(ctx context.Context, g *network.Group, q int,
 	product func(i int, dst, v []float64) error) (float64, error) {
 	least, err := linalg.Least(q, func(dst, v []float64) error {
-		return g.Mean(ctx, g.FineWire(), dst, func(i int, part []float64) error {
+		return g.Mean(ctx, "products for the least eigenvalue", g.FineWire(), dst, func(i int, part []float64) error {
 			if err := product(i, part, v); err != nil {
 				return fmt.Errorf("agent %d: %w", g.Number(i), err)
 			}

@@ -113,7 +113,7 @@ func (e *evaluator) updateBest(ctx context.Context, r runs.Record) error {
 	case c.head[headBest] == 0, by == 0, float64(value) < least, value.Known() && math.IsNaN(least):
 		c.least.set(&e.means, r.Iteration, value)
 	case by == 1 && e.problem.Each != nil:
-		held, err := e.problem.compareSets(ctx, e.Group, e.means.fit(), e.problem,
+		held, err := e.problem.compareSets(ctx, "held-out losses of two iterates", e.Group, e.means.fit(), e.problem,
 			Fit{X: c.least.x, Y: c.least.y}, HoldoutSet)
 		if err != nil {
 			return err

@@ -127,7 +127,7 @@ type meteredMixer struct {
 func newMeteredMixer(of *network.Averager) *meteredMixer {
 	m := &meteredMixer{Averager: of}
 	m.also = of.Around(m, func(_ int, exchange func() error) error { return m.call(exchange) })
-	m.also.Average = func(ctx context.Context, vectors ...[]float64) error {
+	m.also.Average = func(ctx context.Context, vectors ...dsbo.Named) error {
 		return m.call(func() error { return of.Average(ctx, vectors...) })
 	}
 	return m

@@ -49,6 +49,7 @@ type Problem struct {
 	// Sent counts all agents' traffic in averages of the problem's methods and of [exact.Solver];
 	// nil: it is not counted. A run has its own count.
 	Sent *dsbo.Traffic
+	Of   string // ends the names of what is sent, such as ", all folds"
 
 	apart      apartness // of the epoch whose problem it is
 	firstStart []float64 // Start of the first epoch, where it is not of that
@@ -108,14 +109,14 @@ func (p Problem) Counted() (counted Problem, calls *dsbo.Calls, err error) {
 func (p Problem) Collective(ctx context.Context) network.Collective { return p.agents().Bound(ctx) }
 
 // GatherRows lets each agent of this process fill in a row, several at the same time, and returns
-// the rows of all agents, which every agent sees. Each counts as sent to each other agent.
-func (p Problem) GatherRows(ctx context.Context, length int,
+// the named rows of all agents, which every agent sees. Each counts as sent to each other agent.
+func (p Problem) GatherRows(ctx context.Context, name string, length int,
 	fill func(i int, row []float64) error) ([][]float64, error) {
 	g, err := p.group()
 	if err != nil {
 		return nil, err
 	}
-	network.Label(p.Team, network.Carried{Way: network.ByRow, Numbers: length, Group: true})
+	network.Label(p.Team, network.Carried{Name: name, Way: network.ByRow, Numbers: length, Group: true})
 	defer network.Label(p.Team)
 	rows, err := g.Gather(ctx, length, fill)
 	if err != nil {
@@ -136,8 +137,8 @@ func (p Problem) group() (*network.Group, error) {
 
 // agents returns the problem's agents, which need not have oracles yet.
 func (p Problem) agents() *network.Group {
-	return network.NewGroup(network.GroupConfig{N: len(p.Oracles), Numbers: p.Numbers, Team: p.Team, W: p.W,
-		Average: p.Average, Sent: p.Sent})
+	return network.NewGroup(network.GroupConfig{N: len(p.Oracles), Numbers: p.Numbers, Team: p.Team, Of: p.Of,
+		W: p.W, Average: p.Average, Sent: p.Sent})
 }
 
 // entriesOf returns the members' entries of a list by agents; nil for a nil list.

@@ -30,7 +30,7 @@ func (p Problem) Losses(ctx context.Context, m Fit) (upper, lower float64, err e
 		return 0, 0, err
 	}
 	var both [2]float64
-	err = g.MeanNumbers(ctx, both[:], func(i int, part []float64) (err error) {
+	err = g.MeanNumbers(ctx, "training and validation loss", both[:], func(i int, part []float64) (err error) {
 		part[0], part[1], err = p.Evaluate[i].Values(m.X, m.Y, allExamples)
 		return err
 	})
@@ -45,7 +45,7 @@ func (p Problem) scores(ctx context.Context, g *network.Group, m Fit) (sum Score
 	}
 	const each = 4 // numbers of a set: its examples, losses, right answers, and examples without answers
 	all := make([]float64, each*len(sum.sets()))
-	err = g.MeanNumbers(ctx, all, func(i int, part []float64) error {
+	err = g.MeanNumbers(ctx, "losses and right answers", all, func(i int, part []float64) error {
 		s, err := p.Score(i, m)
 		for k, set := range s.sets() {
 			row := part[each*k:][:each]

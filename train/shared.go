@@ -82,7 +82,7 @@ func (s *shared) times() (mix, algebra time.Duration) {
 func (s *shared) Capabilities() *dsbo.MixerCapabilities { return &s.also }
 
 // AverageTerms is AverageTerms of [dsbo.MixerCapabilities].
-func (s *shared) AverageTerms(ctx context.Context, t dsbo.Terms, vectors ...[]float64) (err error) {
+func (s *shared) AverageTerms(ctx context.Context, t dsbo.Terms, vectors ...dsbo.Named) (err error) {
 	defer s.noteAverage(time.Now(), &err)
 	return s.together.Average(ctx, func(k int, parts [][]float64) error {
 		began := time.Now()
@@ -97,11 +97,11 @@ func (s *shared) AverageTerms(ctx context.Context, t dsbo.Terms, vectors ...[]fl
 }
 
 // Average is Average of [dsbo.MixerCapabilities]: all agents have the same vector.
-func (s *shared) Average(ctx context.Context, vectors ...[]float64) (err error) {
+func (s *shared) Average(ctx context.Context, vectors ...dsbo.Named) (err error) {
 	defer s.noteAverage(time.Now(), &err)
 	return s.together.Average(ctx, func(_ int, parts [][]float64) error {
 		for i, v := range vectors {
-			copy(parts[i], v)
+			copy(parts[i], v.Value)
 		}
 		return nil
 	}, vectors...)

@@ -84,7 +84,7 @@ func (e *evaluator) exactValues(ctx context.Context, s *exact.Solver, y, z []flo
 // personalizedValues finds the averages of the agents' own exact values, and the largest residual.
 func (e *evaluator) personalizedValues(ctx context.Context) (all values, err error) {
 	own := make([]values, e.N())
-	all.residual, err = e.Maximum(ctx, func(i int) (_ float64, err error) {
+	all.residual, err = e.Maximum(ctx, "largest residual", func(i int) (_ float64, err error) {
 		own[i], err = e.exactValues(ctx, e.ownExact[i], e.agents[i].y(), e.agents[i].z())
 		return own[i].residual, err
 	})
@@ -92,7 +92,7 @@ func (e *evaluator) personalizedValues(ctx context.Context) (all values, err err
 		return all, err
 	}
 	sums := make([]float64, 3)
-	err = e.MeanNumbers(ctx, sums, func(i int, part []float64) error {
+	err = e.MeanNumbers(ctx, "Φ, distances", sums, func(i int, part []float64) error {
 		part[0], part[1], part[2] = own[i].phi, own[i].off, own[i].size
 		return nil
 	})
@@ -100,7 +100,7 @@ func (e *evaluator) personalizedValues(ctx context.Context) (all values, err err
 		return all, err
 	}
 	all.phi, all.off, all.size, all.gradient = sums[0], sums[1], sums[2], make([]float64, len(e.means.x))
-	return all, e.Mean(ctx, e.FineWire(), all.gradient, func(i int, part []float64) error {
+	return all, e.Mean(ctx, "hypergradient", e.FineWire(), all.gradient, func(i int, part []float64) error {
 		copy(part, own[i].gradient)
 		return nil
 	})

@@ -48,12 +48,12 @@ func NewMixersOver(m *network.Matrix) (ms []*Mixer) {
 func newMixer(of *network.Averager) *Mixer {
 	m := &Mixer{of: of}
 	m.also = of.Around(m, m.countMix)
-	m.also.Average = func(ctx context.Context, vectors ...[]float64) error {
+	m.also.Average = func(ctx context.Context, vectors ...dsbo.Named) error {
 		m.Averages += len(vectors)
 		m.Joined += len(vectors) - 1
 		for _, v := range vectors {
-			m.AverageFloats += len(v)
-			m.Longest = max(m.Longest, len(v))
+			m.AverageFloats += len(v.Value)
+			m.Longest = max(m.Longest, len(v.Value))
 		}
 		return m.call(func() error { return of.Average(ctx, vectors...) })
 	}
@@ -146,7 +146,7 @@ func newLone() *lone {
 	l.also = dsbo.MixerCapabilities{Of: l,
 		Place:     func() (agent, agents int) { return 0, 1 },
 		CombineBy: func(func(dst []float64, in [][]float64)) error { return nil },
-		Average:   func(context.Context, ...[]float64) error { return nil },
+		Average:   func(context.Context, ...dsbo.Named) error { return nil },
 		MixCompressed: func(ctx context.Context, dst, src []float64, c dsbo.Compressor) error {
 			l.code = c.Encode(l.code[:0], src)
 			if err := c.Decode(src, l.code); err != nil {

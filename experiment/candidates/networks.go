@@ -273,6 +273,7 @@ func searchNetwork(near float64, steps []float64,
 // validation examples.
 func (n Networks) solve(ctx context.Context, one *Network, prob train.Problem, strength float64,
 	start []float64, most int) (*Model, error) {
+	prob.Of = ", network"
 	solver := prob.Solver()
 	solver.MaxProducts = most
 	m := NewModel(one.Name, runs.Unknown(), []float64{strength})
@@ -293,7 +294,7 @@ func (n Networks) judge(ctx context.Context, one *Network, prob train.Problem, m
 	f, k := n.Linear.fit, len(one.Parts)
 	one.Parts = append(one.Parts, m.Y)
 	added := make([]float64, len(one.sums)) // 1, u L, u D and so on, with D the change from the linear loss
-	err := f.parts.Agents.MeanNumbers(ctx, added, func(i int, part []float64) error {
+	err := f.parts.Agents.MeanNumbers(ctx, "losses of unseen rows", added, func(i int, part []float64) error {
 		clear(part)
 		each, err := f.Problem.Each(i, train.ValSet, n.Linear.CrossFitted())
 		if err != nil {

@@ -50,6 +50,7 @@ const noPenalty = -1000
 // with u = 0 and the best intercepts, found from y on.
 func NewSparse(ctx context.Context, p train.Problem, shards []data.Shard, of models.Folds,
 	y []float64) (s *SparseProblem, u []float64, err error) {
+	p.Of = ", lasso" + p.Of
 	solver := newSolver(p)
 	if err := solver.Prepare(); err != nil {
 		return nil, nil, err
@@ -124,7 +125,7 @@ func (s *SparseProblem) findScales(shards []data.Shard) error {
 	n := s.of.Count * d
 	_, squared := s.of.Of.Loss.(models.Squared)
 	sums := make([]float64, ScaleNumbers(s.of.Count, d)) // of features, squares; of weights, targets, squares
-	err := s.agents.MeanNumbers(s.ctx, sums, func(i int, part []float64) error {
+	err := s.agents.MeanNumbers(s.ctx, "means and squares of features", sums, func(i int, part []float64) error {
 		clear(part)
 		e := shards[i].Train
 		var places []int32
@@ -257,7 +258,7 @@ func (s *SparseProblem) collapse(dst, y []float64) {
 // gradientAt is the problem's Gradient.
 func (s *SparseProblem) gradientAt(dst, u []float64) error {
 	s.expand(s.y, u)
-	err := s.agents.Mean(s.ctx, network.Float64, s.part, func(i int, part []float64) error {
+	err := s.agents.MeanNumbers(s.ctx, "gradients", s.part, func(i int, part []float64) error {
 		return s.oracles[i].LowerGrad(part, s.x, s.y, allOf)
 	})
 	s.finish(dst, u, s.y)
@@ -268,7 +269,7 @@ func (s *SparseProblem) gradientAt(dst, u []float64) error {
 func (s *SparseProblem) productAt(dst, u, v []float64) error {
 	s.expand(s.y, u)
 	s.expand(s.product, v)
-	err := s.agents.Mean(s.ctx, network.Float64, s.part, func(i int, part []float64) error {
+	err := s.agents.MeanNumbers(s.ctx, "products with the Hessian", s.part, func(i int, part []float64) error {
 		return s.oracles[i].HVP(part, s.x, s.y, s.product, allOf)
 	})
 	s.finish(dst, v, s.product)
@@ -307,7 +308,7 @@ func (s *SparseProblem) At(u []float64, strength, ratio, tol float64) (y []float
 func (s *SparseProblem) Slopes(u []float64) (byStrength, byRatio float64, err error) {
 	s.expand(s.y, u)
 	dx := make([]float64, len(s.x))
-	err = s.agents.Mean(s.ctx, network.Float64, s.part, func(i int, part []float64) error {
+	err = s.agents.MeanNumbers(s.ctx, "validation gradients", s.part, func(i int, part []float64) error {
 		return s.oracles[i].UpperGrad(make([]float64, len(dx)), part, s.x, s.y, allOf)
 	})
 	if err != nil {

@@ -185,7 +185,7 @@ const JudgedNumbers = 4
 func (f *crossFit) judge(y []float64) (trial, error) {
 	var sums [JudgedNumbers]float64 // Σ u L, Σ u² L, Σ u² L², Σ u of wrong classes
 	n := float64(f.parts.Agents.N())
-	err := f.parts.Agents.MeanNumbers(f.ctx, sums[:], func(i int, part []float64) error {
+	err := f.parts.Agents.MeanNumbers(f.ctx, "losses of unseen rows", sums[:], func(i int, part []float64) error {
 		each, err := f.Problem.Each(i, train.ValSet, f.crossFitted(y))
 		clear(part)
 		for row, l := range each.Losses {

@@ -193,7 +193,7 @@ func (c CrossFit) newCrossFit(ctx context.Context) (*crossFit, error) {
 	f.trainShare = 1 - 1/float64(c.Model.Count)
 	f.weights = make([][]float64, len(c.Data.Shards))
 	squares, agents := []float64{0}, f.parts.Agents
-	err := agents.MeanNumbers(ctx, squares, func(i int, part []float64) error {
+	err := agents.MeanNumbers(ctx, "squares of weights", squares, func(i int, part []float64) error {
 		val := c.Data.Shards[i].Val
 		w := make([]float64, val.Len())
 		clear(part)

@@ -85,7 +85,7 @@ func (s joined) Label(what ...network.Carried) { s.sent.Label(what...) }
 
 // Join implements [experiment.Session], and counts what is handed over.
 func (s joined) Join(ctx context.Context, keep func(given []byte) error) error {
-	s.sent.Label(network.Carried{Way: network.ByState})
+	s.sent.Label(network.Carried{Name: "checkpoints", Way: network.ByState})
 	defer s.sent.Label()
 	return s.Session.Join(ctx, keep)
 }

@@ -37,7 +37,7 @@ func small() experiment.Task {
 		task, err := data.Synthetic{Agents: a.N, Features: 3, Train: 20, Val: 10, Test: 5, Rate: 1, Seed: a.Seed}.Task()
 		sum := []float64{0}
 		if err == nil {
-			err = a.Collective.Sum(sum, func(i int, part []float64) error { part[0] = float64(i); return nil })
+			err = a.Collective.Sum("", sum, func(i int, part []float64) error { part[0] = float64(i); return nil })
 		}
 		return task, models.Logistic{Features: 3}, err
 	}

@@ -59,7 +59,7 @@ func (p *process) run() error {
 			return err
 		}
 	}
-	return Agent{
+	err = Agent{
 		Folder: runs.Folder(p.dir), Own: own, Identity: fmt.Sprint("simulated agent ", p.agent), Sessions: c,
 		Open: func(c session.Config) (*session.Agent, error) {
 			a, err := session.Open(c)
@@ -67,6 +67,10 @@ func (p *process) run() error {
 			return a, err
 		},
 	}.Run(p.running, j, nil, io.Discard)
+	if err == nil {
+		err = j.Sent.Finish()
+	}
+	return err
 }
 
 // spend has the process spend so much time, and stand still with its machine. It returns when it

@@ -4,7 +4,6 @@ import (
 	"dsbo/algo"
 	"dsbo/internal/linalg"
 	"dsbo/network"
-	"dsbo/runs"
 	"dsbo/train"
 )
 
@@ -33,7 +32,7 @@ func (r Run) quantities() (list []Quantity, err error) {
 		return nil, err
 	}
 	for _, f := range r.Found {
-		l.addFound(f)
+		l.add(f)
 	}
 	if l.Best {
 		first := l
@@ -71,29 +70,12 @@ func (l listing) addSum(name string, n int, wire network.Wire, times Range) {
 	l.add(Quantity{Name: name, Length: float64(n), Wire: wire, Times: times})
 }
 
+// addNumbers lists sums of n numbers in float64.
+func (l listing) addNumbers(name string, n int, times Range) { l.add(Sum(name, n, times)) }
+
 // addWith lists sums that travel with others.
 func (l listing) addWith(name string, n int, wire network.Wire, times Range) {
 	l.add(Quantity{Name: name, Length: float64(n), Wire: wire, Times: times, With: true})
-}
-
-// The names of what loading finds.
-const (
-	TextsName = "text: columns, words or classes"
-	SumsName  = "sums over rows"
-)
-
-// addFound lists what was found together as the data were loaded.
-func (l listing) addFound(f runs.Found) {
-	if f.Sum != nil {
-		l.addSum(SumsName, len(f.Sum), network.Float64, exactly(1))
-		return
-	}
-	longest := 0
-	for _, text := range f.Texts {
-		longest = max(longest, len(text))
-	}
-	l.add(Quantity{Name: TextsName, Way: network.ByText, Length: float64(longest), Times: exactly(1),
-		Text: f.Texts[0]})
 }
 
 // addIterations lists what the method sends, by its Cost. The run may end as soon as patience does.
@@ -121,11 +103,11 @@ func (l listing) addIterations() error {
 			times[i] = times[i].plus(Range{some[i], all[i]})
 		}
 	}
-	l.addSum("gradients and Hessian products", l.q, l.wire, times[0])
+	l.addSum("gradients, residuals, products", l.q, l.wire, times[0])
 	l.addSum("hypergradient", l.p, l.wire, times[1])
-	l.addWith("diagonals of the Hessian", l.q, l.wire, times[2])
-	l.addSum("validation losses, votes", 1, network.Float64, times[3])
-	l.add(Quantity{Name: "copies of x, y, z, trackers", Way: network.ByMix, Length: floats.Most / max(1, messages.Most),
+	l.addWith("diagonal of the Hessian", l.q, l.wire, times[2])
+	l.addNumbers("validation loss, votes", 1, times[3])
+	l.add(Quantity{Name: network.Mixed, Way: network.ByMix, Length: floats.Most / max(1, messages.Most),
 		Wire: l.wire, Times: messages})
 	return nil
 }
@@ -158,9 +140,9 @@ func (l listing) addRecords() {
 	} else if c.HasSteps() {
 		l.add(Quantity{Name: "largest curvature", Way: network.ByMax, Length: 1, Times: exactly(1 + len(c.Membership))})
 	}
-	l.addSum("losses and right answers", scoreNumbers, network.Float64, exactly(records))
+	l.addNumbers("losses and right answers", scoreNumbers, exactly(records))
 	if l.HeldOut { // at records that do not lower that loss
-		l.addSum("held-out losses of two iterates", pairNumbers, network.Float64, Range{0, float64(records)})
+		l.addNumbers("held-out losses of two iterates", pairNumbers, Range{0, float64(records)})
 	}
 	l.addCopies(exactly(records + 1))
 	l.addSum("products for the least eigenvalue", l.q, min(l.wire, network.Float32),
@@ -172,13 +154,18 @@ func (l listing) addRecords() {
 // same.
 func (l listing) addCopies(comparisons Range) {
 	n, fine := comparisons.Most, min(l.wire, network.Float32)
-	l.add(Quantity{Name: "fingerprints of x, y, z, u, best iterate", Way: network.ByMax, Length: 10,
+	l.add(Quantity{Name: network.Fingerprints, Way: network.ByMax, Length: 10,
 		Times: comparisons})
 	m := algo.Clone(l.Config.Method)
 	if m.Init(l.p, l.q, 1) != nil || m.Cost(0).Averages > 0 {
 		return // all agents have the same; Init was checked before
 	}
-	l.addSum("x and the hypergradient", l.p, fine, Range{0, 2 * n})
-	l.addSum("y and z", l.q, fine, Range{0, 2 * n})
-	l.addSum("distances from the average", 1, network.Float64, Range{0, 4 * n})
+	for _, name := range []string{"x", "u", "y", "z"} {
+		length := l.q
+		if name < "y" {
+			length = l.p
+		}
+		l.addSum(name, length, fine, Range{0, n})
+	}
+	l.addNumbers("distances from the average", 1, Range{0, 4 * n})
 }

@@ -36,8 +36,8 @@ func (l listing) addSolutions(n Range) {
 	if l.lower {
 		upper = Range{}
 	}
-	changes := Quantity{Name: "changes of gradients, residuals", Length: float64(l.q), Wire: change, With: true,
-		Times: steps.plus(exactly(1)).Times(n).plus(Range{0, 1})} // from the gradient at a solver's start
+	changes := Quantity{Name: "changes of gradients", Length: float64(l.q), Wire: change, With: true,
+		Times: steps.Times(n).plus(Range{0, 1})} // from the gradient at a solver's start
 	if prob.Nonconvex {
 		coarse, changes.With = fine, false
 	}
@@ -47,11 +47,13 @@ func (l listing) addSolutions(n Range) {
 	// gradients, and gradients after steps with the losses there, unless many steps are tried.
 	l.addSum("residuals", l.q, change, Range{0, 3}.Times(n))
 	l.add(changes)
+	l.addWith("residuals", l.q, change, upper)
 	l.addSum("products with the Hessian", l.q, coarse, n.Times(products))
 	l.addSum("hypergradient", l.p, fine, upper)
+	l.addNumbers("f − Z'∇ᵧg", 2, Range{0, 1}.Times(upper))
 	// at the two points where a solution may start, too
-	l.addSum("training and validation loss", 2, network.Float64, losses.plus(exactly(1)).Times(n))
-	l.addWith("losses at another start", 2, network.Float64, n)
+	l.addNumbers("training and validation loss", 2, losses.plus(exactly(1)).Times(n))
+	l.addWith("training and validation loss", 2, network.Float64, n)
 	if of, err := dsbo.Capabilities(prob.Evaluate[0]); err == nil && of.Diagonal != nil {
 		l.addWith("diagonal of the Hessian", l.q, coarse, n)
 	}
@@ -66,8 +68,8 @@ func (l listing) addTrained(n Range) {
 	for k := range l.Config.K {
 		gradients += m.Cost(k).Averages
 	}
-	l.addSum("gradients on draws", l.q, l.wire, n.Times(exactly(gradients)))
-	l.addSum("validation loss", 1, network.Float64, n)
+	l.addSum("gradients", l.q, l.wire, n.Times(exactly(gradients)))
+	l.addNumbers("training and validation loss", 2, n)
 	l.addCopies(n.Times(exactly(3)))
 }
 
@@ -82,7 +84,7 @@ func (l listing) addScored(n Range) {
 	default:
 		l.addSolutions(n)
 	}
-	l.addSum("losses and right answers", scoreNumbers, network.Float64, n)
+	l.addNumbers("losses and right answers", scoreNumbers, n)
 }
 
 // addModels lists what the models at the end send, and what is made of them.
@@ -91,7 +93,7 @@ func (l listing) addModels() {
 	switch {
 	case e.Parts > 0: // one penalty and the best structure
 		l.addStructures()
-		l.addSum("losses and right answers", scoreNumbers, network.Float64, exactly(2))
+		l.addNumbers("losses and right answers", scoreNumbers, exactly(2))
 		if e.Levels { // of each strength that is the best so far, and of the best
 			compared.Most += float64(2*len(candidates.LevelStrengths) + 1) // with slopes
 		}
@@ -101,7 +103,7 @@ func (l listing) addModels() {
 	default:
 		l.addScored(n)
 	}
-	l.addSum("losses of two models", compareNumbers, network.Float64, compared)
+	l.addNumbers("losses of two models", compareNumbers, compared)
 	for _, sum := range e.Sums {
 		l.add(sum)
 	}
@@ -115,7 +117,7 @@ func (l listing) addModels() {
 		simpler.p, simpler.q, simpler.suffix, simpler.Held = 1, l.Simpler, ", simpler model", nil
 		simpler.Config.Problem.Nonconvex = false
 		simpler.addScored(constants)
-		simpler.addSum("losses of two models", compareNumbers, network.Float64, exactly(1))
+		simpler.addNumbers("losses of two models", compareNumbers, exactly(1))
 	}
 	for _, row := range l.Rows {
 		l.add(row)
@@ -137,9 +139,9 @@ func (l listing) addStructures() {
 	parts := l
 	parts.q, parts.suffix, parts.lower = l.Ending.Parts, ", all folds", true
 	parts.addSolutions(tried)
-	parts.addSum("losses of the rows that a model has not seen, squares, wrong classes", candidates.JudgedNumbers,
-		network.Float64, tried)
-	parts.addSum("losses of two structures' models", compareNumbers, network.Float64, Range{0, n.Most - 1})
+	parts.addNumbers("losses of unseen rows", candidates.JudgedNumbers, tried)
+	parts.addNumbers("squares of weights", 1, n)
+	parts.addNumbers("losses of two models", compareNumbers, Range{0, n.Most - 1})
 	rows := parts
 	rows.q, rows.suffix = l.Ending.Model, ", all rows"
 	rows.addSolutions(wholes.Times(exactly(l.Ending.Solves)))
@@ -159,14 +161,14 @@ func (l listing) addLasso() {
 		{", lasso, all rows", l.Ending.Model, exactly(2 * ends), 1}} {
 		one := l
 		one.suffix = of.suffix
-		one.addSum("means and squares of features", candidates.ScaleNumbers(of.parts, l.Ending.Scales), network.Float64,
+		one.addNumbers("means and squares of features", candidates.ScaleNumbers(of.parts, l.Ending.Scales),
 			exactly(max(1, ends/2)))
-		one.addSum("gradients", of.q, network.Float64, of.times.Times(lassoSteps))
-		one.addSum("products with the Hessian", of.q, network.Float64, of.times.Times(lassoProducts))
+		one.addNumbers("gradients", of.q, of.times.Times(lassoSteps))
+		one.addNumbers("products with the Hessian", of.q, of.times.Times(lassoProducts))
 		if of.parts > 1 {
-			one.addSum("validation gradients", of.q, network.Float64, Range{1, candidates.MostLassoSlopes})
-			one.addSum("losses of the rows that a model has not seen, squares, wrong classes",
-				candidates.JudgedNumbers, network.Float64, of.times)
+			one.addNumbers("validation gradients", of.q, Range{1, candidates.MostLassoSlopes})
+			one.suffix = ", all folds"
+			one.addNumbers("losses of unseen rows", candidates.JudgedNumbers, of.times)
 		}
 	}
 }
@@ -188,11 +190,11 @@ func (l listing) addNetworks() {
 		one.suffix = ", network"
 		one.addSum("gradients", q, fine, tried.Times(descentSteps))
 		one.addSum("changes of gradients", q, change, tried.Times(descentSteps.plus(exactly(1))))
-		one.addWith("training loss", 2, network.Float64, tried.Times(descentSteps))
-		one.addSum("training loss, alone", 2, network.Float64, tried.Times(descentLosses))
+		one.addWith("training and validation loss", 2, network.Float64, tried.Times(descentSteps))
+		one.addNumbers("training and validation loss", 2, tried.Times(descentLosses))
 		// of models of all rows at the start, too
-		one.addSum("validation and training loss", 2, network.Float64, tried.plus(Range{0, float64(folds * ends)}))
-		one.addSum("losses of rows, squares and products", candidates.NetworkNumbers, network.Float64,
-			again.plus(Range{0, 1}))
+		one.addNumbers("training and validation loss", 2, tried.plus(Range{0, float64(folds * ends)}))
+		one.suffix = ", all folds"
+		one.addNumbers("losses of unseen rows", candidates.NetworkNumbers, again.plus(Range{0, 1}))
 	}
 }

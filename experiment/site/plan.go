@@ -16,7 +16,7 @@ type Run struct {
 	Config train.Config // of the run: its problem, its matrix, its method
 	// Held finds the final models by training with x fixed; nil: they are solved for.
 	Held    algo.Method
-	Found   []runs.Found  // what the agents found together as they loaded the data
+	Found   []Quantity    // sent as the agents loaded the data
 	Privacy *runs.Privacy // with the answers that the run takes; nil: what is sent has no noise
 	HeldOut bool          // whether agents have held-out examples
 	Ending  Ending        // what the task exchanges at the end

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -8,7 +9,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"dsbo/internal/wording"
@@ -38,7 +38,7 @@ type Report struct {
 // Sent is a row of a report.
 type Sent struct {
 	Phase   string        `json:"phase"`
-	Name    string        `json:"name"`    // as -explain-privacy has it
+	Name    string        `json:"name"`    // as docs/privacy.md has it
 	Numbers string        `json:"numbers"` // how many of what type
 	Times   int64         `json:"times"`
 	To      map[int]count `json:"to"` // by neighbour, with what travels together
@@ -53,7 +53,7 @@ func (t *Tally) Make(r Report, g *Guard) Report {
 	r.Format, r.Policies, r.Asked = 1, g.policies, g.request
 	r.Starts, r.Killed, r.Sessions = t.of.Starts, t.of.Killed, t.of.Sessions
 	for _, row := range t.of.Rows {
-		s := Sent{Phase: row.Phase, Name: row.nameIn(t.of.Listed), Times: row.Times, To: row.To,
+		s := Sent{Phase: row.Phase, Name: cmp.Or(row.Name, Unnamed), Times: row.Times, To: row.To,
 			SeenBy: Observers[row.Way], Text: row.Text}
 		if row.Numbers > 0 {
 			s.Numbers = Quantity{Way: row.Way, Length: float64(row.Numbers), Wire: row.Wire}.LengthText()
@@ -72,40 +72,10 @@ func (t *Tally) Make(r Report, g *Guard) Report {
 	return r
 }
 
+// Unnamed is what an earlier version counted, which kept no names.
+const Unnamed = "counted by an earlier version"
+
 func (c count) plus(d count) count { return count{c.Vectors + d.Vectors, c.Bytes + d.Bytes} }
-
-// Unlisted is the name of what no list of quantities has.
-const Unlisted = "not listed"
-
-// nameIn returns what a row is by the list of the run: of quantities that are alike all names, and
-// of other phases where this one has none.
-func (r *row) nameIn(listed []Quantity) string {
-	switch {
-	case r.Way == network.ByState:
-		return "checkpoint, to sites that enter"
-	case r.Numbers == 0:
-		return "counts of rows and of what was computed, times, progress"
-	}
-	for _, phases := range [][]string{{r.Phase}, Phases} {
-		var names []string
-		for _, q := range listed {
-			alike := r.Way == network.ByText || int(q.Length) == r.Numbers && q.Wire == r.Wire
-			if q.Way == r.Way && alike && slices.Contains(phases, q.Phase) && !slices.Contains(names, q.Name) {
-				names = append(names, q.Name)
-			}
-		}
-		if names != nil {
-			return strings.Join(names, "; ")
-		}
-	}
-	if listed == nil { // the run ended while it loaded
-		if r.Way == network.ByText {
-			return TextsName
-		}
-		return SumsName
-	}
-	return Unlisted
-}
 
 //go:embed page.html
 var pageText string

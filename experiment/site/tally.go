@@ -24,12 +24,11 @@ type Tally struct {
 
 // counts are what a tally keeps in the run folder.
 type counts struct {
-	Starts   int        `json:"starts"`   // processes
-	Killed   int        `json:"killed"`   // of which what they sent after their last save is not counted
-	Running  bool       `json:"running"`  // whether one is there, or was killed
-	Sessions []session  `json:"sessions"` // in which the agent took part
-	Rows     []row      `json:"rows"`
-	Listed   []Quantity `json:"listed"` // what -explain-privacy lists
+	Starts   int       `json:"starts"`   // processes
+	Killed   int       `json:"killed"`   // of which what they sent after their last save is not counted
+	Running  bool      `json:"running"`  // whether one is there, or was killed
+	Sessions []session `json:"sessions"` // in which the agent took part
+	Rows     []row     `json:"rows"`
 }
 
 // A session is one in which an agent took part.
@@ -40,11 +39,13 @@ type session struct {
 
 // A key identifies a row.
 type key struct {
-	Phase   string       `json:"phase"`
-	Way     network.Way  `json:"way"`
-	Numbers int          `json:"numbers"` // 0: counts of what was computed, progress, a checkpoint
-	Wire    network.Wire `json:"wire"`
-	Text    string       `json:"text,omitempty"`
+	Phase           string `json:"phase"`
+	network.Carried        // Numbers is 0 of progress and of a checkpoint, Group false
+}
+
+// progress is the key of what has no label.
+func progress(phase string) key {
+	return key{phase, network.Carried{Name: "oracle calls, messages, progress, times", Way: network.ByRow}}
 }
 
 // A row counts one kind of quantity.
@@ -83,15 +84,8 @@ func (t *Tally) Begin(phase string) {
 	if t != nil {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		t.phase, t.open = phase, key{Phase: phase, Way: network.ByRow}
+		t.phase, t.open = phase, progress(phase)
 	}
-}
-
-// List names what the run sends.
-func (t *Tally) List(all []Quantity) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.of.Listed = all
 }
 
 // Join counts a session, and keeps that this process is there.
@@ -113,10 +107,10 @@ func (t *Tally) Label(what ...network.Carried) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.open = key{Phase: t.phase, Way: network.ByRow}
+	t.open = progress(t.phase)
 	for i, w := range what {
-		k := key{Phase: t.phase, Way: w.Way, Numbers: w.Numbers, Wire: w.Wire, Text: w.Text}
-		if w.Group && t.phase == Iterations {
+		k := key{t.phase, w}
+		if k.Group = false; w.Group && t.phase == Iterations {
 			k.Phase = Evaluation
 		}
 		t.row(k).Times++

@@ -10,13 +10,13 @@ import (
 )
 
 // TestTallyOfProcesses: counts add up over the processes of an agent; of a killed one up to its
-// last save. What no list has, as the run ended while it loaded, has the names of that phase. A
-// report has the phases in the order of a run, whichever was counted first.
+// last save. What an earlier version counted has no name. A report has the phases in the order of a
+// run, whichever was counted first.
 func TestTallyOfProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sent.json")
 	first := testkit.Get(OpenTally(path))
 	testkit.OK(first.Join(1, []int{0, 1, 2}))
-	first.Label(network.Carried{Way: network.ByText, Numbers: 6, Text: `["ill"]`})
+	first.Label(network.Carried{Name: "classes", Way: network.ByText, Numbers: 6, Text: `["ill"]`})
 	first.Count(1, 80)
 	testkit.OK(first.SaveCounts())
 	second := testkit.Get(OpenTally(path)) // the first one is killed
@@ -28,7 +28,7 @@ func TestTallyOfProcesses(t *testing.T) {
 	testkit.OK(third.Join(3, []int{0, 1}))
 	r := third.Make(Report{}, new(Guard))
 	if want := (count{2, 100}); !third.HasSent() || r.All != want || r.Starts != 3 || r.Killed != 1 ||
-		len(r.Sessions) != 3 || r.Rows[0].Name != TextsName || r.Rows[1].Name != SumsName {
+		len(r.Sessions) != 3 || r.Rows[0].Name != "classes" || r.Rows[1].Name != Unnamed {
 		t.Errorf("%+v", r)
 	}
 	if masked := third.Make(Report{Masked: true}, new(Guard)); r.Rows[1].SeenBy != "its neighbours in the tree" ||
@@ -45,12 +45,16 @@ func TestTallyOfProcesses(t *testing.T) {
 }
 
 // TestLabel: what is counted goes to the row of the last label's first quantity, once each for all;
-// without a quantity, and once a phase begins, to the row of progress.
+// without a quantity, and once a phase begins, to the row of progress. Quantities of two names have
+// two rows, however alike they are.
 func TestLabel(t *testing.T) {
 	tally := testkit.Get(OpenTally(filepath.Join(t.TempDir(), "sent.json")))
 	tally.Begin(Iterations)
-	sum, group := network.Carried{Way: network.BySum, Numbers: 2}, network.Carried{Way: network.BySum, Numbers: 3,
+	sum, group := network.Carried{Name: "gradients", Numbers: 2}, network.Carried{Name: "losses", Numbers: 3,
 		Group: true}
+	other := sum
+	other.Name = "residuals"
+	tally.Label(other)
 	tally.Label(sum, group)
 	tally.Count(1, 16)
 	tally.Label()
@@ -59,52 +63,21 @@ func TestLabel(t *testing.T) {
 	tally.Count(2, 24)
 	tally.Begin(Iterations)
 	tally.Count(2, 4)
-	of := func(phase string, w network.Carried) key { return key{Phase: phase, Way: w.Way, Numbers: w.Numbers} }
+	of := func(phase string, w network.Carried) key {
+		w.Group = false
+		return key{phase, w}
+	}
 	for k, want := range map[key]row{
-		of(Iterations, sum):                     {Times: 1, To: map[int]count{1: {1, 16}}},
-		of(Evaluation, group):                   {Times: 2, To: map[int]count{2: {1, 24}}},
-		{Phase: Iterations, Way: network.ByRow}: {To: map[int]count{1: {1, 8}, 2: {1, 4}}},
+		of(Iterations, sum):   {Times: 1, To: map[int]count{1: {1, 16}}},
+		of(Evaluation, group): {Times: 2, To: map[int]count{2: {1, 24}}},
+		of(Iterations, other): {Times: 1},
+		progress(Iterations):  {To: map[int]count{1: {1, 8}, 2: {1, 4}}},
 	} {
 		if got := tally.row(k); got.Times != want.Times || !maps.Equal(got.To, want.To) {
 			t.Errorf("%+v: %d times, %v; want %d times, %v", k, got.Times, got.To, want.Times, want.To)
 		}
 	}
-	if len(tally.of.Rows) != 3 {
-		t.Errorf("%d rows are counted, want 3: %+v", len(tally.of.Rows), tally.of.Rows)
-	}
-}
-
-// TestNameIn: what was sent has the names of the quantities of its phase that are alike, else of
-// other phases; of texts the length is not theirs. What is in no list is said to be in none.
-func TestNameIn(t *testing.T) {
-	listed := []Quantity{{Phase: Loading, Name: "a", Length: 3}, {Phase: Loading, Name: "b", Length: 3},
-		{Phase: Loading, Name: "a", Length: 3}, {Phase: Evaluation, Name: "c", Length: 4},
-		{Phase: Evaluation, Name: "d", Length: 4, Wire: network.Float32},
-		{Phase: Evaluation, Name: "elsewhere", Length: 3},
-		{Phase: Loading, Name: "text", Way: network.ByText, Length: 9}}
-	for _, c := range []struct {
-		of   key
-		none bool // nothing is listed
-		want string
-	}{
-		{key{Phase: Loading, Numbers: 3}, false, "a; b"},
-		{key{Phase: Evaluation, Numbers: 4}, false, "c"},
-		{key{Phase: Evaluation, Numbers: 4, Wire: network.Float32}, false, "d"},
-		{key{Phase: Models, Numbers: 3}, false, "a; b; elsewhere"}, // of other phases
-		{key{Phase: Models, Numbers: 5}, false, Unlisted},
-		{key{Phase: Loading, Numbers: 7, Way: network.ByText}, false, "text"},
-		{key{Phase: Loading, Numbers: 3, Way: network.ByRow}, false, Unlisted},
-		{key{Phase: Loading}, false, "counts of rows and of what was computed, times, progress"},
-		{key{Phase: Loading, Numbers: 3, Way: network.ByState}, false, "checkpoint, to sites that enter"},
-		{key{Phase: Loading, Numbers: 3}, true, SumsName},
-		{key{Phase: Loading, Numbers: 3, Way: network.ByText}, true, TextsName},
-	} {
-		list := listed
-		if c.none {
-			list = nil
-		}
-		if got := (&row{key: c.of}).nameIn(list); got != c.want {
-			t.Errorf("%+v is %q, want %q", c.of, got, c.want)
-		}
+	if len(tally.of.Rows) != 4 {
+		t.Errorf("%d rows are counted, want 4: %+v", len(tally.of.Rows), tally.of.Rows)
 	}
 }

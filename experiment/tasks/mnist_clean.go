@@ -85,7 +85,7 @@ func (t *mnist) sizeWithValidation() models.Size {
 // noteDetections reports the number of wrong labels found.
 func (t *mnist) noteDetections(f experiment.FinishedRun) error {
 	sums := make([]float64, t.detectionNumbers())
-	err := f.Collective.Sum(sums, func(i int, part []float64) error {
+	err := f.Collective.Sum("counts of labels", sums, func(i int, part []float64) error {
 		for row, id := range t.loaded.Shards[i].Train.ID {
 			part[detection(slices.Contains(t.wrong[i], row), f.X[id] < 0)]++
 		}

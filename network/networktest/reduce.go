@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"dsbo"
 	"dsbo/network"
 )
 
@@ -166,7 +167,7 @@ func averages(ctx context.Context, a *network.Averager, o network.AverageOptions
 	for round, length := range []int{3, 0, 200} {
 		a.Begin(uint64(2 * round))
 		v := vectors(w.N(), length, round)[i]
-		average := func(ctx context.Context, dst, _ []float64) error { return a.Average(ctx, dst) }
+		average := func(ctx context.Context, dst, _ []float64) error { return a.Average(ctx, dsbo.Named{Value: dst}) }
 		steps := []func(context.Context, []float64, []float64) error{
 			average, a.Mix,
 			func(ctx context.Context, dst, src []float64) error { return a.Pull(ctx, 7, dst, src) },

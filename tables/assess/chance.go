@@ -52,7 +52,7 @@ func (e *Effects) Chance(seed uint64) (float64, error) {
 	}
 	sum := make([]float64, e.permuted())
 	draws := permutations + 1
-	err := e.Sum(sum, func(i int, part []float64) error {
+	err := e.Sum("slopes with permuted targets", sum, func(i int, part []float64) error {
 		s := e.sites[i]
 		if s == nil {
 			return nil

@@ -49,7 +49,7 @@ type Tables struct {
 	Sites   []Site // those elsewhere are empty
 	// Sum sets dst to the sum over all sites of what each site that is here fills in, whose part
 	// is 0 before.
-	Sum func(dst []float64, fill func(i int, part []float64) error) error
+	Sum func(name string, dst []float64, fill func(i int, part []float64) error) error
 }
 
 // Effects are tables whose columns are measured.
@@ -117,7 +117,7 @@ func (t Tables) Sums() []sums {
 		list = append(list, sums{"products of columns where both are known", p * (p + 1), 2})
 	}
 	if e.Kind == Hazard {
-		return append(list, sums{"partial likelihood with its derivatives, no penalties", triangle(p) + p + 2,
+		return append(list, sums{"partial likelihood with derivatives", triangle(p) + p + 2,
 			mostSteps + 2}, sums{"products of rows' slopes", triangle(p), 1})
 	}
 	return append(list, sums{"products of columns", triangle(p) + 2, 1},
@@ -145,7 +145,7 @@ func NewEffects(t Tables) (*Effects, error) {
 		}))
 	}
 	e.sites = make([]*rows, len(t.Sites))
-	if err := t.Sum(sum, func(i int, part []float64) error {
+	if err := t.Sum("rows, means and squares of columns", sum, func(i int, part []float64) error {
 		if s := t.Sites[i]; s.weighs() {
 			e.sites[i] = &rows{Site: s, mean: e.measure(s, part)}
 		}
@@ -173,8 +173,8 @@ func NewEffects(t Tables) (*Effects, error) {
 }
 
 // sum sums what the sites that are here, and have rows that weigh, fill in.
-func (e *Effects) sum(dst []float64, fill func(s *rows, part []float64)) error {
-	return e.Sum(dst, func(i int, part []float64) error {
+func (e *Effects) sum(name string, dst []float64, fill func(s *rows, part []float64)) error {
+	return e.Sum(name, dst, func(i int, part []float64) error {
 		if s := e.sites[i]; s != nil {
 			fill(s, part)
 		}

@@ -46,7 +46,7 @@ func inMemory(kind Kind, classes int, columns []Column, x [][]float64, y, weight
 		}
 		t.Sites = append(t.Sites, s)
 	}
-	t.Sum = func(dst []float64, fill func(i int, part []float64) error) error {
+	t.Sum = func(_ string, dst []float64, fill func(i int, part []float64) error) error {
 		clear(dst)
 		for i := range t.Sites {
 			part := make([]float64, len(dst))

@@ -61,8 +61,8 @@ func TestWithoutLevel(t *testing.T) {
 			case 1:
 				clear(all[2].Weight)
 			case 2:
-				tables.Sum = func(dst []float64, fill func(i int, part []float64) error) error {
-					return sum(dst, func(i int, part []float64) error {
+				tables.Sum = func(name string, dst []float64, fill func(i int, part []float64) error) error {
+					return sum(name, dst, func(i int, part []float64) error {
 						if i == 2 {
 							return nil
 						}
@@ -84,9 +84,9 @@ func TestWithoutLevel(t *testing.T) {
 // countSites has look see of each sum how many sites give something to each number.
 func countSites(tables *Tables, look func(sites []int)) {
 	sum := tables.Sum
-	tables.Sum = func(dst []float64, fill func(i int, part []float64) error) error {
+	tables.Sum = func(name string, dst []float64, fill func(i int, part []float64) error) error {
 		sites := make([]int, len(dst))
-		err := sum(dst, func(i int, part []float64) error {
+		err := sum(name, dst, func(i int, part []float64) error {
 			err := fill(i, part)
 			for k, v := range part {
 				if v != 0 {

@@ -63,7 +63,7 @@ func (e *Effects) Fit() (*Fit, error) {
 func (f *Fit) findErrors(at point) error {
 	q := len(at.weights)
 	sum := make([]float64, triangle(q)+1)
-	err := f.sum(sum, func(s *rows, part []float64) {
+	err := f.sum("products of rows' slopes", sum, func(s *rows, part []float64) {
 		full := make([]float64, q*q)
 		part[len(part)-1] = f.addSquares(full, s, at)
 		packLower(part, q, full)

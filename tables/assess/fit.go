@@ -78,7 +78,7 @@ func (e *Effects) advance(at *point, move []float64) (ok bool, err error) {
 	for share := 1.0; ; {
 		weights := scaled(1, at.weights)
 		linalg.Axpy(weights, share, move)
-		full, far, ok, err := e.curve(weights, move, share)
+		full, far, ok, err := e.curve("second derivatives, no penalties", weights, move, share)
 		if err != nil || !ok || !far || e.Kind == Number {
 			for _, s := range e.sites {
 				if s != nil {
@@ -105,10 +105,10 @@ func scaled(a float64, v []float64) []float64 {
 // move; the sites' levels take the same share of their steps. Each site eliminates its level: F_xx
 // − F_xs F_ss⁻¹ F_sx. far is true if a row's prediction has moved by more than farthestMove; ok is
 // false if a site's own curvature has no inverse.
-func (e *Effects) curve(weights, move []float64, share float64) (full []float64, far, ok bool, err error) {
+func (e *Effects) curve(name string, weights, move []float64, share float64) (full []float64, far, ok bool, err error) {
 	q := len(weights)
 	sum := make([]float64, triangle(q)+2)
-	err = e.sum(sum, func(s *rows, part []float64) {
+	err = e.sum(name, sum, func(s *rows, part []float64) {
 		full, largest := e.curveOf(s, weights, move, share)
 		if full == nil {
 			part[triangle(q)] = 1
@@ -195,7 +195,7 @@ func unpackLower(part []float64, q int) []float64 {
 func (e *Effects) slopes(at point) (slope []float64, own float64, err error) {
 	m, q := e.outputs(), len(at.weights)
 	sum := make([]float64, q+1)
-	err = e.sum(sum, func(s *rows, part []float64) {
+	err = e.sum("slopes, no penalties", sum, func(s *rows, part []float64) {
 		s.slope = make([]float64, m)
 		e.each(s, func(from, n int, x []float64) {
 			rows, z := e.predict(s, from, n, x, at.weights, s.level), e.withoutLevel(s, n, x)

@@ -91,7 +91,7 @@ type hazardPoint struct {
 func (e *Effects) hazardsAt(weights, move []float64) (at hazardPoint, near bool, err error) {
 	q := len(weights)
 	sum := make([]float64, triangle(q)+q+2)
-	err = e.sum(sum, func(s *rows, part []float64) {
+	err = e.sum("partial likelihood with derivatives", sum, func(s *rows, part []float64) {
 		r, full := e.riskOf(s, weights), make([]float64, q*q)
 		kernel.GemmTN(q, q, s.Rows, full, q, r.x, q, r.bends, q, false)
 		packLower(part, q, full)
@@ -173,7 +173,7 @@ func (e *Effects) Events() int { return int(math.Round(e.events)) }
 func (f *Fit) findHazardErrors(at point) error {
 	q := len(at.weights)
 	sum := make([]float64, triangle(q))
-	err := f.sum(sum, func(s *rows, part []float64) {
+	err := f.sum("products of rows' slopes", sum, func(s *rows, part []float64) {
 		r, full := f.riskOf(s, at.weights), make([]float64, q*q)
 		for row := range s.Rows {
 			if n := s.rowsOf(row); n != 0 {

@@ -87,7 +87,7 @@ func (e *Effects) products() (products []float64, square float64, err error) {
 	plain := *e
 	plain.Kind, plain.Classes = Number, 0
 	plain.begin()
-	products, _, ok, err := plain.curve(zero, zero, 0)
+	products, _, ok, err := plain.curve("products of columns", zero, zero, 0)
 	if !ok {
 		return nil, 0, err
 	}
@@ -101,7 +101,7 @@ func (e *Effects) products() (products []float64, square float64, err error) {
 func (e *Effects) findFill() error {
 	p := len(e.use)
 	sum := make([]float64, p*(p+1))
-	err := e.sum(sum, func(s *rows, part []float64) {
+	err := e.sum("products of columns where both are known", sum, func(s *rows, part []float64) {
 		all := len(e.Columns)
 		x, has := make([]float64, p), make([]bool, p)
 		eachBlock(s.Site, all, func(from, n int, raw []float64) {

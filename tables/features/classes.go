@@ -109,7 +109,7 @@ func sortClasses(p *preparation, all []string) {
 // countRare returns how many rows of all sites are of classes that no site has named, and how many
 // rows there are.
 func countRare(p *preparation, named []string) (n [2]int, err error) {
-	sum, err := p.sum(len(n), func(i int, part []float64) {
+	sum, err := p.sum("rows of rare classes", len(n), func(i int, part []float64) {
 		for _, row := range having(p, i, named, false) {
 			part[0] += p.rowsOf(i, row)
 		}

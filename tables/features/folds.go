@@ -16,7 +16,7 @@ func dealFolds(p *preparation) error {
 	if p.Folds == 0 {
 		return nil
 	}
-	rows, err := p.sum(1, func(i int, part []float64) {
+	rows, err := p.sum("training and validation rows", 1, func(i int, part []float64) {
 		for row, of := range p.parts[i].of {
 			if of != testing {
 				part[0] += p.rowsOf(i, row)

@@ -16,8 +16,8 @@ type liar struct {
 	text  string
 }
 
-func (l *liar) Texts(of func(int) (string, error)) ([]string, error) {
-	texts, err := l.Collective.Texts(of)
+func (l *liar) Texts(name string, of func(int) (string, error)) ([]string, error) {
+	texts, err := l.Collective.Texts(name, of)
 	if l.round == 0 && err == nil {
 		texts[1] = l.text
 	}

@@ -79,7 +79,7 @@ func (p *preparation) setTarget(m measure) (err error) {
 // sum of all, so that none is above 1.
 func largestCount(p *preparation, m measure) (float64, error) {
 	all := m.mean * m.rows
-	sum, err := p.sum(1, func(i int, part []float64) {
+	sum, err := p.sum("counts⁴", 1, func(i int, part []float64) {
 		p.eachNumber(i, m.column, func(v, rows float64) {
 			square := (v / all) * (v / all)
 			part[0] += float64(rows * square * square)
@@ -140,25 +140,28 @@ func (p *preparation) moments(columns []int) (found map[int]*measure, err error)
 		found[column] = &all[k]
 	}
 	for _, pass := range []struct {
+		name    string
 		numbers int // of a column
 		term    func(m *measure, part []float64, v, rows float64)
 		take    func(m *measure, sum []float64)
 	}{
-		{3, func(_ *measure, part []float64, v, rows float64) {
+		{"magnitudes of numbers", 3, func(_ *measure, part []float64, v, rows float64) {
 			part[0] += rows
 			addExponent(part[1:], v, rows)
 		}, func(m *measure, sum []float64) { m.rows, m.scale = sum[0], usualSize(sum[1], sum[2]) }},
-		{1, func(m *measure, part []float64, v, rows float64) { part[0] += float64(rows * (v / m.scale)) },
-			func(m *measure, sum []float64) { m.mean = sum[0] * m.scale / max(m.rows, 1) }},
-		{2, func(m *measure, part []float64, v, rows float64) { addExponent(part, v-m.mean, rows) },
-			func(m *measure, sum []float64) { m.step = usualSize(sum[0], sum[1]) }},
-		{2, func(m *measure, part []float64, v, rows float64) {
+		{"sums of numbers", 1, func(m *measure, part []float64, v, rows float64) {
+			part[0] += float64(rows * (v / m.scale))
+		}, func(m *measure, sum []float64) { m.mean = sum[0] * m.scale / max(m.rows, 1) }},
+		{"magnitudes of numbers", 2, func(m *measure, part []float64, v, rows float64) {
+			addExponent(part, v-m.mean, rows)
+		}, func(m *measure, sum []float64) { m.step = usualSize(sum[0], sum[1]) }},
+		{"squares of numbers", 2, func(m *measure, part []float64, v, rows float64) {
 			d := (v - m.mean) / m.step
 			part[0] += float64(rows * d * d)
 			part[1] += float64(rows * d)
 		}, func(m *measure, sum []float64) { m.setDeviation(sum[0], sum[1]) }},
 	} {
-		sum, err := p.sum(pass.numbers*len(all), func(i int, part []float64) {
+		sum, err := p.sum(pass.name, pass.numbers*len(all), func(i int, part []float64) {
 			inParallel(len(all), func(k int) {
 				terms := part[pass.numbers*k:][:pass.numbers]
 				p.eachNumber(i, all[k].column, func(v, rows float64) { pass.term(&all[k], terms, v, rows) })

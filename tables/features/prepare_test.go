@@ -173,14 +173,14 @@ type minutes struct {
 	texts [][]string
 }
 
-func (m *minutes) Sum(dst []float64, term func(int, []float64) error) error {
-	err := m.Collective.Sum(dst, term)
+func (m *minutes) Sum(name string, dst []float64, term func(int, []float64) error) error {
+	err := m.Collective.Sum(name, dst, term)
 	m.sums = append(m.sums, slices.Clone(dst))
 	return err
 }
 
-func (m *minutes) Texts(text func(int) (string, error)) ([]string, error) {
-	texts, err := m.Collective.Texts(text)
+func (m *minutes) Texts(name string, text func(int) (string, error)) ([]string, error) {
+	texts, err := m.Collective.Texts(name, text)
 	m.texts = append(m.texts, texts)
 	return texts, err
 }
@@ -188,13 +188,13 @@ func (m *minutes) Texts(text func(int) (string, error)) ([]string, error) {
 // A reader reads minutes.
 type reader struct{ *minutes }
 
-func (r reader) Sum(dst []float64, _ func(int, []float64) error) error {
+func (r reader) Sum(_ string, dst []float64, _ func(int, []float64) error) error {
 	copy(dst, r.sums[0])
 	r.sums = r.sums[1:]
 	return nil
 }
 
-func (r reader) Texts(func(int) (string, error)) ([]string, error) {
+func (r reader) Texts(string, func(int) (string, error)) ([]string, error) {
 	texts := r.texts[0]
 	r.texts = r.texts[1:]
 	return texts, nil
@@ -203,7 +203,7 @@ func (r reader) Texts(func(int) (string, error)) ([]string, error) {
 // An interrupted exchange has the texts of the sites that are here, and an error.
 type interrupted struct{ network.Collective }
 
-func (interrupted) Texts(text func(int) (string, error)) ([]string, error) {
+func (interrupted) Texts(_ string, text func(int) (string, error)) ([]string, error) {
 	own, err := text(0)
 	return []string{own, "", ""}, errors.Join(err, context.Canceled)
 }

@@ -52,9 +52,9 @@ func (s Sites) failf(i int, column, format string, args ...any) error {
 }
 
 // sum returns n sums over all sites of what fill writes for the sites of this process.
-func (s Sites) sum(n int, fill func(i int, part []float64)) ([]float64, error) {
+func (s Sites) sum(name string, n int, fill func(i int, part []float64)) ([]float64, error) {
 	all := make([]float64, n)
-	return all, s.Collective.Sum(all, func(i int, part []float64) error {
+	return all, s.Collective.Sum(name, all, func(i int, part []float64) error {
 		fill(i, part)
 		return nil
 	})
@@ -62,7 +62,7 @@ func (s Sites) sum(n int, fill func(i int, part []float64)) ([]float64, error) {
 
 // exchange gives all sites each site's value: of returns it for the sites of this process.
 func exchange[T any](s Sites, what string, of func(i int) T) ([]T, error) {
-	texts, err := s.Collective.Texts(func(i int) (string, error) {
+	texts, err := s.Collective.Texts(what, func(i int) (string, error) {
 		text, err := json.Marshal(of(i))
 		return string(text), err
 	})

@@ -73,7 +73,7 @@ func measureSparse(p *preparation) error {
 		return nil
 	}
 	// of each column the sum of exponents and their count
-	sizes, err := p.sum(2*columns, func(i int, part []float64) {
+	sizes, err := p.sum("magnitudes of numbers", 2*columns, func(i int, part []float64) {
 		p.eachSparse(i, func(column int32, v, rows float64) { addExponent(part[2*column:], v, rows) })
 	})
 	if err != nil {
@@ -83,7 +83,7 @@ func measureSparse(p *preparation) error {
 	for k := range units {
 		units[k] = usualSize(sizes[2*k], sizes[2*k+1])
 	}
-	squares, err := p.sum(columns, func(i int, part []float64) {
+	squares, err := p.sum("squares of numbers", columns, func(i int, part []float64) {
 		p.eachSparse(i, func(column int32, v, rows float64) {
 			v /= units[column]
 			part[column] += float64(rows * v * v)

@@ -87,7 +87,7 @@ func countEvents(p *preparation) error {
 		return nil
 	}
 	// events and rows of each set; sites without an event
-	sum, err := p.sum(2*sets+1, func(i int, part []float64) {
+	sum, err := p.sum("events in each set of rows", 2*sets+1, func(i int, part []float64) {
 		part[2*sets] = 1
 		for row, event := range eventCodes(p, i) {
 			of, n := p.parts[i].of[row], p.rowsOf(i, row)

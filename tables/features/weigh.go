@@ -18,7 +18,7 @@ func sumWeights(p *preparation) error {
 	}
 	classes := max(1, len(p.recipe.Target.Classes))
 	sum := make([]float64, int(sets)*classes)
-	err := p.Collective.Sum(sum, func(i int, part []float64) error {
+	err := p.Collective.Sum("sums of weights", sum, func(i int, part []float64) error {
 		of, err := p.classesOf(i)
 		for row, set := range p.parts[i].of {
 			if err == nil {
@@ -109,7 +109,7 @@ func scaleWeights(p *preparation) error {
 		return nil
 	}
 	// exponents, rows, and those whose weight is not whole
-	found, err := p.sum(3, func(i int, part []float64) {
+	found, err := p.sum("magnitudes of weights", 3, func(i int, part []float64) {
 		for row := range p.Tables[i].Rows() {
 			w := p.rowsOf(i, row)
 			if addExponent(part, w, 1); w != math.Trunc(w) {
@@ -121,7 +121,7 @@ func scaleWeights(p *preparation) error {
 		return err
 	}
 	unit := usualSize(found[0], found[1])
-	sums, err := p.sum(2, func(i int, part []float64) { // of weights in this unit, and of their squares
+	sums, err := p.sum("squares of weights", 2, func(i int, part []float64) { // and of weights, in this unit
 		for row := range p.Tables[i].Rows() {
 			w := p.rowsOf(i, row) / unit
 			part[0] += w

@@ -127,7 +127,7 @@ func TestLargestCount(t *testing.T) {
 // An echo is a collective of two sites of which the other one is as the one that is here.
 type echo struct{}
 
-func (echo) Sum(dst []float64, fill func(i int, part []float64) error) error {
+func (echo) Sum(_ string, dst []float64, fill func(i int, part []float64) error) error {
 	part := make([]float64, len(dst))
 	err := fill(0, part)
 	for k, v := range part {
@@ -136,7 +136,7 @@ func (echo) Sum(dst []float64, fill func(i int, part []float64) error) error {
 	return err
 }
 
-func (echo) Texts(of func(i int) (string, error)) ([]string, error) {
+func (echo) Texts(_ string, of func(i int) (string, error)) ([]string, error) {
 	text, err := of(0)
 	return []string{text, text}, err
 }

@@ -84,7 +84,7 @@ func namedWords(all [][]string) (n int) {
 // become features.
 func countRows(p *preparation) error {
 	sum := make([]float64, sets+len(p.recipe.Target.Classes)+namedWords(p.names))
-	if err := p.Collective.Sum(sum, func(i int, part []float64) error { return p.countSite(i, part) }); err != nil {
+	if err := p.Collective.Sum("counts of rows, words, classes, missing values", sum, p.countSite); err != nil {
 		return err
 	}
 	if err := countSites(p); err != nil {
@@ -110,7 +110,7 @@ func countRows(p *preparation) error {
 // countSites has all sites know the rows of each, and finds how many of each class the only one
 // here has.
 func countSites(p *preparation) (err error) {
-	p.made.OfSites, err = exchange(p.Sites, "rows", func(i int) (rows [sets]int) {
+	p.made.OfSites, err = exchange(p.Sites, "numbers of rows", func(i int) (rows [sets]int) {
 		var of [sets]float64
 		for row, k := range p.parts[i].of {
 			of[k] += p.rowsOf(i, row)

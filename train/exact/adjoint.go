@@ -82,7 +82,7 @@ func (w *solve) changeOnTheWay() (change float64, err error) {
 		}
 	}
 	psi := make([]float64, len(ends))
-	err = w.mean(network.Float64, psi, func(_ int, o dsbo.ValueOracle, part []float64) error {
+	err = w.mean("f − Z'∇ᵧg", network.Float64, psi, func(_ int, o dsbo.ValueOracle, part []float64) error {
 		g := make([]float64, w.q)
 		for k, y := range ends {
 			upper, _, err := o.Values(w.x, y, allExamples)
@@ -219,7 +219,7 @@ func (w *solve) adjointRule(norm, gain float64) rule {
 // findGradient completes the gradient of Φ by Z.
 func (w *solve) findGradient() error {
 	j := make([]float64, w.p)
-	if err := w.mean(w.gradientWire(), j, func(_ int, o dsbo.ValueOracle, part []float64) error {
+	if err := w.mean("hypergradient", w.gradientWire(), j, func(_ int, o dsbo.ValueOracle, part []float64) error {
 		return o.JVP(part, w.x, w.Y, w.Z, allExamples)
 	}); err != nil {
 		return err

@@ -51,28 +51,28 @@ func (w *solve) lowerGrad(y []float64) question {
 	}
 	if w.localGradients == nil {
 		w.localGradients, w.lostGradients = make([][]float64, len(w.Oracles)), w.newLost(w.q)
-		return question{network.Vector{Wire: w.gradientWire(), Dst: w.g, Lost: w.lostGradients},
+		return question{network.Vector{Name: "gradients", Wire: w.gradientWire(), Dst: w.g, Lost: w.lostGradients},
 			func(i int, o dsbo.ValueOracle, part []float64) error {
 				err := gradient(i, o, part)
 				w.localGradients[i] = slices.Clone(part)
 				return err
 			}, nil}
 	}
-	return question{network.Vector{Wire: w.changeWire(), Dst: w.change, Lost: w.lostGradients},
-		func(i int, o dsbo.ValueOracle, part []float64) error {
-			err := gradient(i, o, part)
-			for j, g := range part {
-				part[j], w.localGradients[i][j] = g-w.localGradients[i][j], g
-			}
-			return err
-		}, func() { linalg.Add(w.g, w.g, w.change) }}
+	return question{network.Vector{Name: "changes of gradients", Wire: w.changeWire(), Dst: w.change,
+		Lost: w.lostGradients}, func(i int, o dsbo.ValueOracle, part []float64) error {
+		err := gradient(i, o, part)
+		for j, g := range part {
+			part[j], w.localGradients[i][j] = g-w.localGradients[i][j], g
+		}
+		return err
+	}, func() { linalg.Add(w.g, w.g, w.change) }}
 }
 
 // upperGrad asks for ∇_x f and ∇_y f at (x, Y), in one vector. They start the residuals of the
 // adjoint system.
 func (w *solve) upperGrad(dx, dy []float64) question {
 	both, lost := make([]float64, w.p+w.q), w.newLost(w.p+w.q)
-	return question{network.Vector{Wire: w.gradientWire(), Dst: both, Lost: lost},
+	return question{network.Vector{Name: "validation gradients", Wire: w.gradientWire(), Dst: both, Lost: lost},
 		func(_ int, o dsbo.ValueOracle, part []float64) error {
 			return o.UpperGrad(part[:w.p], part[w.p:], w.x, w.Y, allExamples)
 		}, func() {
@@ -89,7 +89,7 @@ func (w *solve) upperGrad(dx, dy []float64) question {
 // of the solver's products is.
 func (w *solve) residual(r, b, z []float64, lost [][]float64) question {
 	w.Products++
-	return question{network.Vector{Wire: w.changeWire(), Dst: r, Lost: lost},
+	return question{network.Vector{Name: "residuals", Wire: w.changeWire(), Dst: r, Lost: lost},
 		func(_ int, o dsbo.ValueOracle, part []float64) error {
 			err := linalg.Product(w.products, o, part, w.x, w.Y, z, allExamples)
 			linalg.Scale(part, -1, part)
@@ -108,7 +108,7 @@ type point struct {
 // losses asks for the losses at a point.
 func (w *solve) losses(at *point) question {
 	both := make([]float64, 2)
-	return question{network.Vector{Wire: network.Float64, Dst: both},
+	return question{network.Vector{Name: "training and validation loss", Dst: both},
 		func(i int, o dsbo.ValueOracle, part []float64) (err error) {
 			if o, ok := o.(lowerOracle); ok && w.lowerOnly {
 				if part[0], part[1] = 0, w.localLosses[i]; !at.known {
@@ -136,7 +136,7 @@ func (w *solve) rough(i int) dsbo.Oracle {
 }
 
 // mean sets dst to the average over all agents of the vector that ask gets from an agent's oracle.
-func (w *solve) mean(wire network.Wire, dst []float64,
+func (w *solve) mean(name string, wire network.Wire, dst []float64,
 	ask func(i int, o dsbo.ValueOracle, part []float64) error) error {
-	return w.askAll(question{network.Vector{Wire: wire, Dst: dst}, ask, nil})
+	return w.askAll(question{network.Vector{Name: name, Wire: wire, Dst: dst}, ask, nil})
 }

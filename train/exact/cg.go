@@ -87,7 +87,7 @@ func (w *solve) leastShare() float64 {
 
 // product is a product of the Hessian's data part at Y.
 func (w *solve) product(dst, v []float64) error {
-	err := w.mean(w.wire, dst, func(i int, _ dsbo.ValueOracle, part []float64) error {
+	err := w.mean("products with the Hessian", w.wire, dst, func(i int, _ dsbo.ValueOracle, part []float64) error {
 		if err := linalg.Product(w.products, w.rough(i), part, w.x, w.Y, v, allExamples); err != nil {
 			return err
 		}

@@ -39,7 +39,7 @@ func (w *solve) findDiagonal(with ...question) error {
 
 // dataDiagonal asks for the diagonal without the penalty's part.
 func (w *solve) dataDiagonal() question {
-	return question{network.Vector{Wire: w.wire, Dst: w.diag},
+	return question{network.Vector{Name: "diagonal of the Hessian", Wire: w.wire, Dst: w.diag},
 		func(i int, _ dsbo.ValueOracle, part []float64) error {
 			of, err := dsbo.Capabilities(w.rough(i))
 			if err == nil {

@@ -56,9 +56,8 @@ func (w *solve) findDamping() error {
 	}
 	least, err := linalg.Least(w.q, func(dst, v []float64) error {
 		w.Products++
-		return w.mean(w.gradientWire(), dst, func(_ int, o dsbo.ValueOracle, part []float64) error {
-			return o.HVP(part, w.x, w.Y, v, allExamples)
-		})
+		return w.mean("products for the least eigenvalue", w.gradientWire(), dst,
+			func(_ int, o dsbo.ValueOracle, part []float64) error { return o.HVP(part, w.x, w.Y, v, allExamples) })
 	})
 	w.products.SetDamping(least)
 	return err

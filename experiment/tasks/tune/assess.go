@@ -53,11 +53,11 @@ func (t judge) assess() (*runs.Assessment, error) {
 				to.addRow(made.PredictFeatures(x.places, x.values), of, row, in)
 			}
 		}
-		err := t.sumCounts(all, assessor.Numbers, func(i int, own assessor) {
+		err := t.sumCounts("counts of predictions", all, assessor.Numbers, func(i int, own assessor) {
 			rows(i, t.prepared.Data.Shards[i].Test, own, counting)
 		})
 		if err == nil {
-			err = t.sumCounts(all, assessor.Errors, func(i int, own assessor) {
+			err = t.sumCounts("changes of measures without a row", all, assessor.Errors, func(i int, own assessor) {
 				rows(i, t.prepared.Data.Shards[i].Test, own, errorsOf)
 				rows(i, t.prepared.Data.Shards[i].Train, own, trained)
 			})
@@ -97,7 +97,7 @@ func (t judge) addImportances(a *runs.Assessment) error {
 		return nil
 	}
 	rises := make([]float64, n)
-	err := t.run.Collective.Sum(rises, func(i int, part []float64) error {
+	err := t.run.Collective.Sum("losses without a feature", rises, func(i int, part []float64) error {
 		test := t.prepared.Data.Shards[i].Test
 		for row, x := range eachRow(test) {
 			with := t.lossOf(x, test, row)
@@ -155,9 +155,10 @@ func targetOf(e data.Examples, row int) float64 {
 // sumCounts sets numbers of an assessor, the counts of one pass over the rows, to the sums over the
 // sites of what visit counts. Each site counts in an assessor of its own, which has the sums of the
 // pass before, as errors need them.
-func (t judge) sumCounts(all assessor, numbers func(assessor) []float64, visit func(i int, own assessor)) error {
+func (t judge) sumCounts(name string, all assessor, numbers func(assessor) []float64,
+	visit func(i int, own assessor)) error {
 	before := slices.Clone(all.Numbers())
-	return t.run.Collective.Sum(numbers(all), func(i int, part []float64) error {
+	return t.run.Collective.Sum(name, numbers(all), func(i int, part []float64) error {
 		own := newAssessor(t.prepared.Recipe.Target)
 		copy(own.Numbers(), before)
 		visit(i, own)

@@ -24,7 +24,7 @@ import (
 func TestChosenCoefficients(t *testing.T) {
 	const n, numbers, p = 300, 14, 18
 	of := assess.Tables{Columns: make([]assess.Column, p), Sites: []assess.Site{{Rows: n}},
-		Sum: func(dst []float64, fill func(i int, part []float64) error) error { return fill(0, dst) }}
+		Sum: func(_ string, dst []float64, fill func(i int, part []float64) error) error { return fill(0, dst) }}
 	weights := make([]float64, p)
 	for j := range of.Columns {
 		of.Columns[j].Group, weights[j] = min(j, numbers), math.Exp2(-float64(j))

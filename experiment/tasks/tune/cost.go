@@ -70,7 +70,7 @@ func (t judge) addThreshold(a *runs.Assessment, test assessor) error {
 		return err
 	}
 	all := newAssessor(target)
-	if err := t.sumCounts(all, assessor.Numbers, func(i int, own assessor) {
+	if err := t.sumCounts("counts of validation predictions", all, assessor.Numbers, func(i int, own assessor) {
 		validation := t.prepared.Data.Shards[i].Val
 		for row, x := range eachRow(validation) {
 			for fold, part := range parts {

@@ -26,7 +26,7 @@ func TestEnding(t *testing.T) {
 	const (
 		judged = "predictions 1, row 1, "
 		fitted = "columns 1, targets 1, columns 1, penalties 120, penalties 40, slopes 1, "
-		cox    = "columns 1, targets 1, penalties 42, slopes 1, "
+		cox    = "columns 1, targets 1, derivatives 42, slopes 1, "
 	)
 	nothing := func(*tune) {}
 	cost := func(t *tune) { t.cost = missCost{"yes", 5} }
@@ -49,9 +49,9 @@ func TestEnding(t *testing.T) {
 		"feature":       {[3]int{60, 60, 20}, 5, feature, judged + fitted, "10 2 50 true false [] 0"},
 		"one": {[3]int{60, 60, 20}, 5, func(t *tune) { t.shared = onePenalty }, judged + fitted,
 			"10 2 0 false false [] 0"},
-		"cost": {[3]int{60, 60, 20}, 5, cost, judged + "rows 1, " + fitted, "10 7 50 false false [] 0"},
+		"cost": {[3]int{60, 60, 20}, 5, cost, judged + "predictions 1, " + fitted, "10 7 50 false false [] 0"},
 		"cost, lasso": {[3]int{60, 60, 20}, 5, func(t *tune) { cost(t); t.penalty, t.shared = lasso, lasso },
-			judged + "rows 1, " + fitted, "10 2 50 false false [] 4"},
+			judged + "predictions 1, " + fitted, "10 2 50 false false [] 4"},
 		"cost, 19 test rows": {[3]int{60, 60, 19}, 5, cost, fitted, "10 2 50 false false [] 0"},
 		"levels": {[3]int{60, 60, 20}, 5, func(t *tune) { t.levels.Rows = 60 }, judged + fitted,
 			"10 2 50 false true [] 0"},
@@ -63,8 +63,8 @@ func TestEnding(t *testing.T) {
 			"10 2 50 false false [58 226 898] 0"},
 		"private": {[3]int{}, 0, feature, "", "0 0 0 false false [] 0"},
 		"survival": {[3]int{60, 60, 20}, 5, survival,
-			"less 1, times 1, row 1, ladder 2, times 2, bin 2, them 1, " + cox, "5 2 25 false false [] 0"},
-		"survival, 19 test rows": {[3]int{60, 60, 19}, 5, survival, "ladder 1, times 1, bin 1, them 1, " + cox,
+			"less 1, bins 1, errors 1, times 2, risk 2, hazards 2, leave 1, " + cox, "5 2 25 false false [] 0"},
+		"survival, 19 test rows": {[3]int{60, 60, 19}, 5, survival, "times 1, risk 1, hazards 1, leave 1, " + cox,
 			"5 2 25 false false [] 0"},
 	} {
 		one, sums := plainTune(c.rows, c.folds), ""

@@ -102,7 +102,8 @@ func (t *tune) startFromEarlier(a experiment.Agents, m models.Model) (err error)
 
 // agree returns an error if not all sites start at the same place.
 func (e *earlier) agree(a experiment.Agents) error {
-	digests, err := a.Collective.Texts(func(int) (string, error) { return e.digest(), nil })
+	digests, err := a.Collective.Texts("fingerprints of the start",
+		func(int) (string, error) { return e.digest(), nil })
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func TestBegins(t *testing.T) {
 // adding sums over a number of sites that are here.
 type adding int
 
-func (n adding) Sum(dst []float64, fill func(i int, part []float64) error) error {
+func (n adding) Sum(_ string, dst []float64, fill func(i int, part []float64) error) error {
 	for i := range int(n) {
 		part := make([]float64, len(dst))
 		if err := fill(i, part); err != nil {
@@ -80,7 +80,7 @@ func (n adding) Sum(dst []float64, fill func(i int, part []float64) error) error
 	return nil
 }
 
-func (adding) Texts(func(int) (string, error)) ([]string, error) { return nil, nil }
+func (adding) Texts(string, func(int) (string, error)) ([]string, error) { return nil, nil }
 
 // TestMeanSlopes: the common slopes are the mean of those that sites have, where sites have some; a
 // site that is elsewhere adds none.

@@ -193,7 +193,7 @@ func addMeanSlopes(f experiment.FinishedRun, all *modelfile.Layer, own map[int]*
 		}
 	}
 	sums := make([]float64, len(places)+1)
-	err := f.Collective.Sum(sums, func(i int, part []float64) error {
+	err := f.Collective.Sum("slopes of sites' own", sums, func(i int, part []float64) error {
 		if own[i] != nil {
 			for k, at := range places {
 				part[k] = own[i].Layers[0].Weights[at] - all.Weights[at]

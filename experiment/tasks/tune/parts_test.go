@@ -206,9 +206,9 @@ func FuzzGroups(f *testing.F) {
 // sites are what two sites tell each other, of which the second one says something of its own.
 type sites struct{ second string }
 
-func (sites) Sum([]float64, func(int, []float64) error) error { return nil }
+func (sites) Sum(string, []float64, func(int, []float64) error) error { return nil }
 
-func (s sites) Texts(of func(i int) (string, error)) ([]string, error) {
+func (s sites) Texts(_ string, of func(i int) (string, error)) ([]string, error) {
 	return []string{testkit.Get(of(0)), s.second}, nil
 }
 

@@ -112,12 +112,11 @@ func (t *tune) ending() (e site.Ending) {
 		add("counts of predictions", n, once)
 		add("changes of measures without a row", errors, once)
 		if t.cost.class != "" {
-			add("counts of predictions for validation rows", n, once)
+			add("counts of validation predictions", n, once)
 		}
 	}
 	if judgesSurvival(t.prepared) {
-		add("pairs in the right order, and what losses of events are less",
-			len(new(assess.Concordance).Numbers())+survivalNumbers, once)
+		add(inOrder, len(new(assess.Concordance).Numbers())+survivalNumbers, once)
 	}
 	e.Sums = append(e.Sums, timesSums(t)...)
 	m, err := t.newModel(0)

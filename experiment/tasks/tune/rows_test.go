@@ -79,7 +79,7 @@ func TestTimedRows(t *testing.T) {
 		j := judge{tune: one, m: m, run: experiment.FinishedRun{Collective: alone{}},
 			made: testkit.Get(modelfile.New(one.prepared.Recipe, m, make([]float64, q+1), modelfile.Origin{}))}
 		var got []float64
-		testkit.Get(j.sumTimes(1, c.withTest, func(_ []float64, r timedRows) { got = r.times }))
+		testkit.Get(j.sumTimes("", 1, c.withTest, func(_ []float64, r timedRows) { got = r.times }))
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%+v: %v", c, got)
 		}

@@ -20,9 +20,9 @@ import (
 // alone is the collective of one site.
 type alone struct{}
 
-func (alone) Sum(dst []float64, fill func(int, []float64) error) error { return fill(0, dst) }
+func (alone) Sum(_ string, dst []float64, fill func(int, []float64) error) error { return fill(0, dst) }
 
-func (alone) Texts(of func(int) (string, error)) ([]string, error) {
+func (alone) Texts(_ string, of func(int) (string, error)) ([]string, error) {
 	return []string{testkit.Get(of(0))}, nil
 }
 

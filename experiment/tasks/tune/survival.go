@@ -97,6 +97,9 @@ func judgesSurvival(p *features.Prepared) bool {
 	return p.Recipe.Target.Kind == features.Survival && p.Rows[2] >= fewestAssessed
 }
 
+// inOrder is the name of the sums that judge survival.
+const inOrder = "pairs in order, what losses of events are less"
+
 // survivalNumbers are the numbers after the concordance's: events, and the sums of what their
 // losses are less than without features, and of the squares of that.
 const survivalNumbers = 3
@@ -108,7 +111,7 @@ func (t judge) assessSurvival(a *runs.Assessment) error {
 	var all assess.Concordance
 	pairs := len(all.Numbers())
 	sums := make([]float64, pairs+survivalNumbers)
-	err := t.run.Collective.Sum(sums, func(i int, part []float64) error {
+	err := t.run.Collective.Sum(inOrder, sums, func(i int, part []float64) error {
 		test := t.prepared.Data.Shards[i].Test
 		if test.Len() == 0 {
 			return nil

@@ -40,9 +40,9 @@ func (r timedRows) with(other timedRows) timedRows {
 }
 
 // sumTimes sums what add adds for the rows of each site, with the test rows or without.
-func (t judge) sumTimes(n int, withTest bool, add func(part []float64, r timedRows)) ([]float64, error) {
+func (t judge) sumTimes(name string, n int, withTest bool, add func(part []float64, r timedRows)) ([]float64, error) {
 	all := make([]float64, n)
-	return all, t.run.Collective.Sum(all, func(i int, part []float64) error {
+	return all, t.run.Collective.Sum(name, all, func(i int, part []float64) error {
 		made, test := t.timed(i)
 		if withTest {
 			made = made.with(test)
@@ -55,21 +55,22 @@ func (t judge) sumTimes(n int, withTest bool, add func(part []float64, r timedRo
 // findBaseline finds, by sums over the rows of which the model is, the hazard of the mean row in
 // bins of time, with the test rows if the model has them; and the events of each bin.
 func (t judge) findBaseline(withTest bool) (grid, events []float64, err error) {
-	beyond, err := t.sumTimes(len(assess.Ladder()), withTest, func(part []float64, r timedRows) {
-		assess.Beyond(part, r.times, r.rows)
-	})
+	beyond, err := t.sumTimes("rows beyond public times", len(assess.Ladder()), withTest,
+		func(part []float64, r timedRows) { assess.Beyond(part, r.times, r.rows) })
 	if err != nil {
 		return nil, nil, err
 	}
 	edges := assess.Bins(beyond)
-	counts, err := t.sumTimes(assess.BinNumbers, withTest, func(part []float64, r timedRows) {
+	counts, err := t.sumTimes("events, rows and sites at risk", assess.BinNumbers, withTest, func(
+		part []float64, r timedRows) {
 		assess.CountBins(part, edges, r.times, r.rows)
 	})
 	if err != nil {
 		return nil, nil, err
 	}
 	grid = assess.Grid(edges, counts, t.sites)
-	sums, err := t.sumTimes(assess.HazardNumbers, withTest, func(part []float64, r timedRows) {
+	sums, err := t.sumTimes("events, time at risk times hazards", assess.HazardNumbers, withTest, func(
+		part []float64, r timedRows) {
 		assess.AddHazard(part, grid, r.times, r.rows, r.hazards)
 	})
 	if err != nil {
@@ -93,7 +94,7 @@ func (t judge) keepBaseline(a *runs.Assessment) error {
 	if err != nil {
 		return err
 	}
-	sums, err := t.sumTimes(assess.CurveNumbers, true, func(part []float64, r timedRows) {
+	sums, err := t.sumTimes("what sites' curves leave", assess.CurveNumbers, true, func(part []float64, r timedRows) {
 		assess.AddCurve(part, grid, r.times, r.rows)
 	})
 	if c := assess.NewCurve(grid, sums); len(c.Times) > 1 {
@@ -110,8 +111,8 @@ func (t judge) assessTimes(a *runs.Assessment) error {
 		return err
 	}
 	b := assess.NewBrier(grid, events)
-	sum := func(of func(*assess.Brier) []float64, add func(*assess.Brier, assess.JudgedSite)) error {
-		return t.run.Collective.Sum(of(b), func(i int, part []float64) error {
+	sum := func(name string, of func(*assess.Brier) []float64, add func(*assess.Brier, assess.JudgedSite)) error {
+		return t.run.Collective.Sum(name, of(b), func(i int, part []float64) error {
 			own := assess.NewBrier(grid, events)
 			copy(own.Numbers(), b.Numbers())
 			clear(of(own))
@@ -127,8 +128,8 @@ func (t judge) assessTimes(a *runs.Assessment) error {
 			return nil
 		})
 	}
-	if err = sum((*assess.Brier).Numbers, (*assess.Brier).Add); err == nil {
-		err = sum((*assess.Brier).Errors, (*assess.Brier).AddErrors)
+	if err = sum("squared errors at edges of bins", (*assess.Brier).Numbers, (*assess.Brier).Add); err == nil {
+		err = sum("changes of squared errors", (*assess.Brier).Errors, (*assess.Brier).AddErrors)
 	}
 	if err != nil {
 		return err
@@ -159,12 +160,12 @@ func timesSums(t *tune) []site.Quantity {
 	if judgesSurvival(t.prepared) {
 		b := assess.NewBrier(nil, nil)
 		often = site.Range{Least: 2, Most: 2}
-		list = []site.Quantity{site.Sum("squared errors of probabilities at edges of bins of times", len(b.Numbers()),
-			site.Once), site.Sum("their changes without a row", len(b.Errors()), site.Once)}
+		list = []site.Quantity{site.Sum("squared errors at edges of bins", len(b.Numbers()),
+			site.Once), site.Sum("changes of squared errors", len(b.Errors()), site.Once)}
 	}
-	return append(list, site.Sum("rows beyond times of a public ladder", len(assess.Ladder()), often),
-		site.Sum("events, rows at risk and sites that have some in each bin of times", assess.BinNumbers, often),
-		site.Sum("events and time at risk in each bin", assess.HazardNumbers, often),
-		site.Sum("rows at risk in each bin, and what sites' own curves leave of them", assess.CurveNumbers,
+	return append(list, site.Sum("rows beyond public times", len(assess.Ladder()), often),
+		site.Sum("events, rows and sites at risk", assess.BinNumbers, often),
+		site.Sum("events, time at risk times hazards", assess.HazardNumbers, often),
+		site.Sum("what sites' curves leave", assess.CurveNumbers,
 			site.Once))
 }
