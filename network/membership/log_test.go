@@ -113,6 +113,10 @@ func TestValidate(t *testing.T) {
 		{name: "admitted and back", roster: 2, log: membership.Log{
 			{Epoch: 1, Members: []int{0, 1, 3}, Edges: [][2]int{{0, 3}}}, {Epoch: 2, Members: []int{0, 1}},
 			{Epoch: 3, Members: []int{0, 1, 3}}}},
+		{name: "admitted by one that is", roster: 2, log: membership.Log{
+			{Epoch: 1, Members: []int{0, 1, 3, 4}, Edges: [][2]int{{0, 3}, {3, 4}}}}},
+		{name: "admitted by one of another epoch", roster: 2, log: membership.Log{
+			{Epoch: 1, Members: []int{0, 1, 3, 4}, Edges: [][2]int{{1, 4}, {3, 4}}}}},
 		{name: "never admitted", roster: 2,
 			log:  membership.Log{{Epoch: 1, Members: []int{0, 1, 2, 3}, Edges: [][2]int{{0, 3}}}},
 			want: "membership log: agent 2 is not known: the roster is 0 to 1, and no edges admit it"},

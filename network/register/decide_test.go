@@ -131,6 +131,8 @@ func TestDecide(t *testing.T) {
 			members: []int{0, 1, 2, 4}},
 		{name: "an edge is cut", answers: answers(five, of(func(a *Answer) { a.Links = []int{2} }, 1)), begin: 10,
 			members: five, why: "edge 0-1 cut: it is not up at both ends"},
+		{name: "an edge is cut at its other end", answers: answers(five, of(func(a *Answer) { a.Links = []int{4} }, 0)),
+			begin: 10, members: five, why: "edge 0-1 cut: it is not up at both ends"},
 		{name: "told different things", begin: 10, members: five,
 			answers: answers(five, at(0, 10, 20),
 				func(a *Answer) { a.Points[1].Digest = string(rune('a' + a.Agent/4)) })},

@@ -172,6 +172,7 @@ func TestPredictionLoss(t *testing.T) {
 		"class":              {[]float64{.5, .2, .3}, 2, class, models.CrossEntropy{}, -math.Log(.3)},
 		"impossible class":   {[]float64{1, 0}, 1, class, models.CrossEntropy{}, 744.4400719},
 		"count":              {[]float64{2.5}, 3, count, models.Poisson{}, 2.5 - 3*math.Log(2.5)},
+		"impossible count":   {[]float64{0}, 3, count, models.Poisson{}, 2233.320215764},
 		"no count":           {[]float64{2.5}, 0, count, models.Poisson{}, 2.5},
 		"too low by 3":       {[]float64{8}, 2, number, models.Squared{}, 4.5},
 		"too high by 3":      {[]float64{12}, -2, number, models.Squared{}, 4.5},

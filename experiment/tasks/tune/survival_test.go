@@ -220,6 +220,7 @@ func TestSurvivalRefused(t *testing.T) {
 		"-event=dead -split-column=dead":    "-event must be another column than -split-column; both are dead",
 		"-event=dead -target=dose":          "column dose: a time must be a number from 0; it is -",
 		"-event=dead -drop=age -target=end": "column end, the target, must have durations until events as numbers",
+		"-ties=breslow -task=count":         "-event and -ties must come with -task survival; -task is count",
 		"-event=dead -task=count":           "-event and -ties must come with -task survival; -task is count",
 		"-drop=age -event=end=":             "-event must have a word behind =, such as status=dead; it is end=",
 		"-event=dead -rare-classes=merge":   "-rare-classes is for classes; -task is survival",
