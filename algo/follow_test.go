@@ -39,7 +39,7 @@ func TestFollowCurvature(t *testing.T) {
 		}{
 			"at the start": {[]float64{0, 0}, l, 1}, "up": {[]float64{up, 0}, l, 2}, "down": {[]float64{-3, -1}, l, 1},
 			"other members": {[]float64{0, 0}, 4 * l, 4}, "flatter members": {[]float64{0, 0}, l / 2, 1},
-			"not found": {[]float64{up, 0}, 0, 1},
+			"not found": {[]float64{math.Log(17), 0}, 0, 1},
 		} {
 			o := growing{algotest.NewQuadratics(1, 2, 3, 1)[0]}
 			follows, scaled := testkit.Get(algo.New(name)), testkit.Get(algo.New(name))
@@ -71,4 +71,21 @@ func TestFollowCurvature(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestNothingFollows: a method of another module, and one without steps that follow, are left alone.
+func TestNothingFollows(t *testing.T) {
+	algo.FollowCurvature(struct{ dsbo.Algorithm }{}, []string{"beta"}, 1)
+	algo.Found(struct{ dsbo.Algorithm }{}, 1, nil)
+	m := ready(t, &algo.MADSBO{}, 1, 1)
+	before := len(m.State())
+	algo.FollowCurvature(m, nil, 1)
+	if algo.Found(m, 1, []float64{0}); len(m.State()) != before {
+		t.Errorf("%d parts of the state, and %d before", len(m.State()), before)
+	}
+}
+
+// TestCurvatureNumber: a step of the curvature that has no number is refused before L is known.
+func TestCurvatureNumber(t *testing.T) {
+	testkit.WantError(t, "beta", (&algo.MADSBO{Beta: "x/L"}).Init(1, 1, 1), dsbo.ErrConfig, "beta")
 }

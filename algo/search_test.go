@@ -33,6 +33,13 @@ func TestMostImproving(t *testing.T) {
 	}
 }
 
+// TestLike: losses at places a length apart are alike by e^−½.
+func TestLike(t *testing.T) {
+	if got := like(0.1, 0.1+processLength); !(math.Abs(got-math.Exp(-.5)) <= 1e-12) {
+		t.Errorf("%g, want e^−½", got)
+	}
+}
+
 // TestExpectedImprovement: the mean of max(0, Z), by Simpson's rule on 2,000 parts of at most 16
 // deviations, whose error is below 1e-9.
 func TestExpectedImprovement(t *testing.T) {

@@ -101,15 +101,15 @@ func TestClassMeans(t *testing.T) {
 
 // TestClip: no row is longer than the bound, of short ones nothing changes, and directions stay.
 func TestClip(t *testing.T) {
-	rows := []float64{3, 4, 0.3, 0.4, 0, 0, 1e30, -1e30, 0.66, 0.88}
-	e := data.Examples{X: testkit.Get(ad.FloatTable(5, 2, rows)),
-		Target: testkit.Get(ad.FloatTable(5, 1, make([]float64, 5)))}
+	rows := []float64{3, 4, 0.3, 0.4, 0, 0, 1e30, -1e30, 0.66, 0.88, 0.6 * (1 + 5e-7), 0.8 * (1 + 5e-7)}
+	e := data.Examples{X: testkit.Get(ad.FloatTable(6, 2, rows)),
+		Target: testkit.Get(ad.FloatTable(6, 1, make([]float64, 6)))}
 	task := data.Task{Shards: []data.Shard{{Train: e, Val: e}}, Test: e, Features: 2}
 	got := testkit.Get(data.Clip(task, 1, []int{0}))
-	want := []float64{0.6, 0.8, 0.3, 0.4, 0, 0, math.Sqrt(0.5), -math.Sqrt(0.5), 0.6, 0.8}
+	want := []float64{0.6, 0.8, 0.3, 0.4, 0, 0, math.Sqrt(0.5), -math.Sqrt(0.5), 0.6, 0.8, 0.6, 0.8}
 	for name, clipped := range map[string]data.Examples{"training": got.Shards[0].Train,
 		"validation": got.Shards[0].Val, "test": got.Shards[0].Test} {
-		for i := range 5 {
+		for i := range 6 {
 			a, b := clipped.X.At(i, 0), clipped.X.At(i, 1)
 			// 1e-6 is kept from the bound, and float32 rounds by 6e-8.
 			if !(math.Abs(a-want[2*i]) <= 1.1e-6) || !(math.Abs(b-want[2*i+1]) <= 1.1e-6) || math.Hypot(a, b) > 1 {

@@ -281,6 +281,8 @@ func TestConfigErrors(t *testing.T) {
 		{"start of x", "p = 3", func(c *train.Config) { c.StartX = make([]float64, 2) }},
 		{"iterations", "iterations must be at least 1, or 0 for the default; it is -1",
 			func(c *train.Config) { c.K = -1 }},
+		{"evaluation", "evaluate must be exact or off; it is never",
+			func(c *train.Config) { c.Evaluate = "never" }},
 		{"graph", "mixing matrix", func(c *train.Config) { c.W = nil }},
 		{"resume", "folder", func(c *train.Config) { c.Resume = true }},
 		{"agents", "mixing matrix must be of the problem's 4 agents; it is of 5", func(c *train.Config) {

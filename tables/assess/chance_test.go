@@ -105,7 +105,7 @@ func TestPermutes(t *testing.T) {
 	for _, c := range []struct {
 		n, rows int
 		want    bool
-	}{{0, 9, false}, {2000, 9, true}, {2001, 9, false}, {10, rows, true}, {10, rows + 1, false}} {
+	}{{0, 9, false}, {1, 9, true}, {2000, 9, true}, {2001, 9, false}, {10, rows, true}, {10, rows + 1, false}} {
 		if got := permutes(c.n, c.rows); got != c.want {
 			t.Errorf("%+v: %t", c, got)
 		}

@@ -135,3 +135,12 @@ func TestConcordanceHolds(t *testing.T) {
 		}
 	}
 }
+
+// TestTiedTimes: rows of one time are cut in those without an event, which come first, and those
+// with one, however short the times are.
+func TestTiedTimes(t *testing.T) {
+	got := tiedTimes([]float64{.2, -.2, .3, -.1}, []int{3, 1, 0, 2})
+	if want := "[{[3] []} {[1] [0]} {[] [2]}]"; fmt.Sprint(got) != want {
+		t.Errorf("%v, want %s", got, want)
+	}
+}
