@@ -73,7 +73,8 @@ func TestFollowCurvature(t *testing.T) {
 	}
 }
 
-// TestNothingFollows: a method of another module, and one without steps that follow, are left alone.
+// TestNothingFollows: a method of another module, and one without steps that follow, are left as
+// they are.
 func TestNothingFollows(t *testing.T) {
 	algo.FollowCurvature(struct{ dsbo.Algorithm }{}, []string{"beta"}, 1)
 	algo.Found(struct{ dsbo.Algorithm }{}, 1, nil)

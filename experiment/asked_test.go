@@ -186,10 +186,15 @@ func TestVainFlags(t *testing.T) {
 
 // TestPresetNamed: -preset names any preset of the task, the first one too, and no other.
 func TestPresetNamed(t *testing.T) {
-	for _, p := range parseTiny(t, "").presets {
-		got, err := parseTiny(t, "-preset="+p.Name).preset()
-		if err != nil || got.Name != p.Name {
-			t.Errorf("%s: %s, %v", p.Name, got.Name, err)
+	all := parseTiny(t, "").presets
+	for k, p := range all {
+		task, other := newTiny(), all[(k+1)%len(all)].Name
+		task.Preset = func() string { return other }
+		for flag, want := range map[string]string{"-preset=" + p.Name: p.Name, "-quiet": other} {
+			got, err := testkit.Get(Parse(task, []string{flag}, io.Discard)).preset()
+			if err != nil || got.Name != want {
+				t.Errorf("%s, and the task's choice is %s: %s, %v", flag, other, got.Name, err)
+			}
 		}
 	}
 	if _, err := parseTiny(t, "-preset=none").preset(); !errors.Is(err, dsbo.ErrConfig) {
