@@ -86,7 +86,14 @@ func TestNothingFollows(t *testing.T) {
 	}
 }
 
-// TestCurvatureNumber: a step of the curvature that has no number is refused before L is known.
+// TestCurvatureNumber: a step of the curvature that has no number is refused before L is known, and
+// one that falls over K iterations where there are none.
 func TestCurvatureNumber(t *testing.T) {
+	const falls = algo.Schedule("0.8*(1-k/K)")
+	_, err := falls.For(0)
+	testkit.WantError(t, "no iterations", err, dsbo.ErrConfig, "which must be at least 1; it is 0")
+	if v := testkit.Get(falls.For(1))(0); v != 0.8 {
+		t.Errorf("the first of one step is %g, want 0.8", v)
+	}
 	testkit.WantError(t, "beta", (&algo.MADSBO{Beta: "x/L"}).Init(1, 1, 1), dsbo.ErrConfig, "beta")
 }

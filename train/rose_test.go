@@ -106,7 +106,8 @@ func TestRose(t *testing.T) {
 	} {
 		config := withLosses(c.losses)
 		r := testkit.Get(train.Run(t.Context(), config))
-		if r.Best.Rose != c.rose || r.Best.Iteration != c.best || r.Best.By != "held-out loss" {
+		if r.Best.Rose != c.rose || r.Best.Iteration != c.best || r.Best.By != "held-out loss" ||
+			r.Last().HoldoutAccuracy.Known() {
 			t.Errorf("%s: %d records in a row rose, the best is %d; want %d and %d", name, r.Best.Rose,
 				r.Best.Iteration, c.rose, c.best)
 		}

@@ -67,6 +67,19 @@ func TestTimesAtEdges(t *testing.T) {
 	if want := []float64{3, 6, 1, 1, 1, 1}; !slices.Equal(counts[:6], want) {
 		t.Errorf("events, rows and sites of the bins are %v, want %v", counts[:6], want)
 	}
+	// a row at 0, one with an event at 0.3 and twice the mean row's hazard, and two that end at 0.6
+	grid, times, rows := []float64{0, .4, 1}, []float64{0, .3, -.6}, []float64{1, 1, 2}
+	hazards, curve := make([]float64, assess.HazardNumbers), make([]float64, assess.CurveNumbers)
+	assess.AddHazard(hazards, grid, times, rows, []float64{1, 2, 1})
+	assess.AddCurve(curve, grid, times, rows)
+	for k, want := range []float64{2, .3*2 + 2*.4, 0, 2 * .2} {
+		if !(math.Abs(hazards[k]-want) <= 1e-15) {
+			t.Errorf("events and time at risk are %v; number %d must be %g", hazards[:4], k, want)
+		}
+	}
+	if curve[0] != 4 || curve[3] != 2 {
+		t.Errorf("at risk are %g and %g rows, want 4 and 2", curve[0], curve[3])
+	}
 }
 
 // TestBaselineByEvents: survival by the grid is within 0.016 of Breslow's curve of the rows as one
