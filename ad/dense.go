@@ -8,15 +8,24 @@ import (
 )
 
 // Hessian writes ∇²_yy to dst, Q×Q row-major. It is meant for tests and for methods that need it
-// whole: it costs Q products, several at once as products of matrices. Asked again
-// where x, y and the rows of the inputs are the same as before, it is kept from then on, and costs
-// a copy there.
+// whole: it costs Q products, several at once as products of matrices. Only what is from the
+// diagonal on is computed, by no layer before that with the first of these parameters, and the
+// rest mirrors it: the matrix is symmetric to the bit. What the point determines must be finite.
+// Asked again where x, y and the rows of the inputs are the same as before, it is kept from then
+// on, and costs a copy there.
 func (d *Derivs) Hessian(dst, x, y []float64) error {
 	q := d.f.Q
 	if len(dst)/q != q || len(dst)%q != 0 {
 		return dsbo.ShapeErrorf("a Hessian has %d×%d numbers; len(dst)=%d", q, q, len(dst))
 	}
-	return d.matrix(hvp, dst, x, y, func(read reader, from, _ int) { read(dst[from*q:]) }) // row j is column j
+	return d.matrix(hvp, dst, x, y, func(read reader, from, lanes int) {
+		read(dst[from*q:]) // row j is column j
+		for i := from; i < q; i++ {
+			for j := from; j < min(i, from+lanes); j++ {
+				dst[i*q+j] = dst[j*q+i]
+			}
+		}
+	})
 }
 
 // HVPs is [DerivsIn.HVP] for many vectors: those in vs and their products in dst are one after
@@ -140,7 +149,7 @@ func (d *Derivs) inLanes(product, n int, vs []float64, each func(read reader, fr
 	if err != nil {
 		return err
 	}
-	return d.m.EachVector(p, d.v.slot, n, vs, func(from, lanes int) {
+	return d.m.EachVector(p, d.v.slot, n, vs, vs == nil && product == hvp, func(from, lanes int) {
 		each(func(dst []float64) { d.m.ReadLanes(dst, size, p) }, from, lanes)
 	})
 }

@@ -1,6 +1,10 @@
 package engine
 
-import "dsbo/internal/kernel"
+import (
+	"slices"
+
+	"dsbo/internal/kernel"
+)
 
 // hasLanes reports whether a slot has a value in each lane.
 func (m *machine[T]) hasLanes(s *slot[T]) bool {
@@ -34,17 +38,39 @@ func (m *machine[T]) isSame(ins *instr[T]) bool {
 	return true
 }
 
+// firstOf returns the first number of argument i that a step reads, which reads less where not all
+// of its output is needed.
+func firstOf[T Float](m *machine[T], ins *instr[T], i int) int {
+	switch {
+	case !ins.wide || m.slots[ins.args[i]].per > 0:
+	case ins.Kind == View:
+		return ins.first + ins.Offset
+	case ins.Kind == Place || ins.Kind == AddPart && i == 1:
+		return max(ins.first-ins.Offset, 0)
+	case ins.Tail && slices.Contains(ins.InPlace, i):
+		return ins.first
+	}
+	return 0
+}
+
 // runLanes runs a step on examples from..to in all lanes.
 func (m *machine[T]) runLanes(ins *instr[T], from, to int) {
 	out := &m.slots[ins.out]
-	if out.base >= 0 || !out.lanes.same && (m.runUnits(ins, from, to) || m.runFused(ins, from, to)) {
+	dst, wide := m.laneBlock(out, ins.tiled && !ins.sums, from, to)
+	switch {
+	case out.base >= 0:
+		return
+	case out.lanes.same: // it is linear in what it depends on, which is 0
+		clear(dst.V)
+		return
+	case m.runUnits(ins, from, to) || m.runFused(ins, from, to) || runBeside(m, ins, from, to):
 		return
 	}
 	c := m.callOf(ins)
 	c.First = from == 0
 	inLanes := m.inLanes[:len(ins.args)]
 	clear(inLanes)
-	stacks := ins.Args != "" && !ins.Sum && !out.lanes.same // the lanes of each are one matrix
+	stacks := ins.Args != "" && !ins.Sum // the lanes of each are one matrix
 	for i, a := range ins.args {
 		if a < 0 {
 			stacks = false
@@ -57,13 +83,7 @@ func (m *machine[T]) runLanes(ins *instr[T], from, to int) {
 			stacks = false
 		}
 	}
-	dst, wide := m.laneBlock(out, ins.tiled && !ins.sums, from, to)
-	c.Dst = dst
-	switch stride := m.stride(out, from, to); {
-	case out.lanes.same:
-		m.compute(ins, from, to)
-		return
-	case stacks && stride == len(dst.V):
+	if stacks && m.stride(out, from, to) == len(dst.V) {
 		c.Dst = stack(dst, wide, m.lanes)
 		for i, in := range inLanes {
 			if in != nil {
@@ -73,6 +93,7 @@ func (m *machine[T]) runLanes(ins *instr[T], from, to int) {
 		m.compute(ins, from, to)
 		return
 	}
+	c.Dst = dst
 	for l := m.lanes - 1; l >= 0; l-- { // the first last: it may be an input of all that is overwritten
 		for i, in := range inLanes {
 			if in != nil {
@@ -171,11 +192,34 @@ func (m *machine[T]) runFused(ins *instr[T], from, to int) bool {
 	a, _ := m.laneBlock(left, ins.tiled && ins.cut[0], from, to)
 	_, vs := m.laneBlock(right, ins.tiled && ins.cut[1], from, to)
 	_, dst := m.laneBlock(out, ins.tiled && !ins.sums, from, to)
-	step, next := m.stride(right, from, to), m.stride(out, from, to)
+	step, next, first := m.stride(right, from, to), m.stride(out, from, to), ins.first
 	if ins.TransA {
-		kernel.GemmNN(m.lanes, a.C, a.R, dst, next, vs, step, a.V, a.C, ins.tiled && from > 0)
+		kernel.GemmNN(m.lanes, a.C-first, a.R, dst[first:], next, vs, step, a.V[first:], a.C, from > 0)
 	} else {
 		kernel.Dots(m.lanes, a.R, a.C, dst, next, vs, step, a.V, a.C)
+	}
+	return true
+}
+
+// runBeside runs the product Aᵀ·B of a matrix with lanes and one without in all lanes at once, on
+// examples from..to: for each needed row of the product one with that column of A in all lanes. The
+// result is whether the step is such a product.
+func runBeside[T Float](m *machine[T], ins *instr[T], from, to int) bool {
+	if ins.Kind != Product || !ins.TransA || ins.TransB || ins.sparse >= 0 {
+		return false
+	}
+	left, right, out := &m.slots[ins.args[0]], &m.slots[ins.args[1]], &m.slots[ins.out]
+	if !m.hasLanes(left) || m.hasLanes(right) {
+		return false
+	}
+	a, as := m.laneBlock(left, ins.tiled, from, to)
+	b, _ := m.laneBlock(right, ins.tiled, from, to)
+	n, dst := len(a.V), out.lanes.wide
+	m.scaled = slices.Grow(m.scaled[:0], m.lanes*n)[:m.lanes*n]
+	kernel.Transpose(m.lanes, n, m.scaled, m.lanes, as, m.stride(left, from, to))
+	for i := ins.first / b.C; i < a.C; i++ {
+		beside := m.scaled[i*m.lanes:]
+		kernel.GemmTN(m.lanes, b.C, a.R, dst[i*b.C:], out.numbers(), beside, a.C*m.lanes, b.V, b.C, from > 0)
 	}
 	return true
 }

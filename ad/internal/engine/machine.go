@@ -32,10 +32,12 @@ type machine[T Float] struct {
 	scratch  []T     // while a plan runs, until leave
 	current  *layout // of the plan whose slots have their places
 	tileFrom int     // the first example of the tile that runs
-	needed   []bool  // by value; scratch of chooseSteps
+	needed   []int   // by value: its first number that is; scratch of chooseSteps
 
 	lanes, from, unit int       // of EachVector: vectors that run now, the first of them, their input
 	vectors           []float64 // of EachVector; nil for unit vectors
+	least             int       // of EachVector: the first number of the output that is wanted
+	lane              int       // of EachVector: the lane that is read
 	laneMemory        []T       // of EachVector: of values that are not kept
 
 	call           Call[T]        // of the step that runs
@@ -43,7 +45,7 @@ type machine[T Float] struct {
 	inLanes        [][]T          // arguments in all lanes, or nil; scratch of runLanes
 	numbers, bytes []bool         // by table of a pass: a step reads it as numbers, as bytes in place
 	tables         []int          // inputs whose tiles are memory of the pool, until it is given back
-	scaled         []T            // scratch of runBytes
+	scaled         []T            // scratch of runBytes and runBeside
 	live           gathered[T]    // of runLive
 	tail           *tailMemory[T] // of a tail that no crew shares; made at its first run
 
@@ -82,7 +84,7 @@ func (m *machine[T]) update() {
 		m.instrs = append(m.instrs, instr[T]{step: s, kern: kernelOf[T](s)})
 		args = max(args, len(s.args))
 	}
-	m.needed = make([]bool, len(m.slots))
+	m.needed = make([]int, len(m.slots))
 	if len(m.in) < args {
 		m.in, m.inLanes = make([]Mat[T], args), make([][]T, args)
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"math"
 	"slices"
 
 	"dsbo/internal/kernel"
@@ -81,7 +82,7 @@ func (m port[T, V]) Run(p *Plan, dst [][]V) (err error) {
 		}
 	}
 	tl := m.current.tail
-	if tl != nil {
+	if tl != nil && m.lanes == 0 {
 		m.runTail(tl, dst)
 	}
 	for i, d := range dst {
@@ -94,20 +95,24 @@ func (m port[T, V]) Run(p *Plan, dst [][]V) (err error) {
 
 // chooseSteps marks the steps that run before the tail: those whose output is needed and not there.
 func (m *machine[T]) chooseSteps(p *Plan) {
-	clear(m.needed)
+	for i := range m.needed {
+		m.needed[i] = math.MaxInt
+	}
 	for _, o := range p.outs {
-		m.needed[o] = true
+		m.needed[o] = m.least
 	}
 	for _, k := range slices.Backward(p.order) {
 		ins := &m.instrs[k]
 		s := &m.slots[ins.out]
-		ins.wide = m.hasLanes(s)
-		ins.run = m.needed[ins.out] && (ins.wide || !s.valid)
-		if !ins.run {
-			continue
+		ins.wide, ins.first = m.hasLanes(s), m.needed[ins.out]
+		ins.run = ins.first < s.numbers() && (ins.wide || !s.valid)
+		if !ins.run || ins.wide && s.lanes.same && s.base < 0 && !ins.Tail {
+			continue // zeros need no arguments, but in a tail
 		}
-		for _, a := range ins.reads {
-			m.needed[a] = true
+		for i, a := range ins.args {
+			if a >= 0 {
+				m.needed[a] = min(m.needed[a], firstOf(m, ins, i))
+			}
 		}
 	}
 	if tl := m.current.tail; tl != nil {

@@ -127,6 +127,7 @@ type instr[T Float] struct {
 	bytes int // the argument that is read in place as bytes, or −1
 	run   bool
 	wide  bool // has a value in each lane
+	first int  // of these values, the first number that is needed
 	role  role // in the plan that runs
 	gate  int  // in that plan, see gateOf
 }

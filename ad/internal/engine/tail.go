@@ -35,7 +35,7 @@ func (g *graph) newTail(p *Plan) *tail {
 	for _, o := range p.outs {
 		tl.n = max(tl.n, g.values[o].numbers())
 	}
-	if p.lanes || tl.n < shortTail {
+	if !p.lanes && tl.n < shortTail {
 		return nil
 	}
 	steps := g.tailSteps(p, tl.n)

@@ -65,7 +65,7 @@ func (m *machine[T]) tailStep(st *tailStep, w *tailMemory[T], from, n int) {
 		if r := st.from[i]; r >= 0 {
 			return w.blocks[r]
 		}
-		v := m.slots[ins.args[i]].whole()
+		v := inLane(m, ins.args[i])
 		if len(v) == m.slots[ins.out].numbers() {
 			return v[from : from+n]
 		}
@@ -73,7 +73,7 @@ func (m *machine[T]) tailStep(st *tailStep, w *tailMemory[T], from, n int) {
 	}
 	switch ins.Kind {
 	case Place:
-		switch to, part := overlap(d, m.slots[ins.args[0]].whole(), ins.Offset-from); len(to) {
+		switch to, part := overlap(d, inLane(m, ins.args[0]), ins.Offset-from); len(to) {
 		case n:
 			d = part
 		case 0:
@@ -84,7 +84,7 @@ func (m *machine[T]) tailStep(st *tailStep, w *tailMemory[T], from, n int) {
 		}
 	case AddPart:
 		base := argument(0)
-		switch to, part := overlap(d, m.slots[ins.args[1]].whole(), ins.Offset-from); {
+		switch to, part := overlap(d, inLane(m, ins.args[1]), ins.Offset-from); {
 		case len(to) == n:
 			kernel.AddTo(d, base, part)
 		case len(to) == 0 && st.from[0] < 0: // no other register, which might be written to soon

@@ -17,8 +17,9 @@ type Machine interface {
 	Changes() uint64
 	// EachVector runs p for n vectors in the place of an input: the numbers of v one after another,
 	// or unit vectors if v is nil. It runs many at a time, and calls each with the number of the
-	// first of them and how many there are.
-	EachVector(p *Plan, input, n int, v []float64, each func(from, lanes int)) error
+	// first of them and how many there are. Where the products of unit vectors are a symmetric
+	// matrix, only rows from the diagonal on are wanted.
+	EachVector(p *Plan, input, n int, v []float64, symmetric bool, each func(from, lanes int)) error
 	// ReadLanes copies p's first output of n numbers for these vectors to dst, one a row.
 	ReadLanes(dst []float64, n int, p *Plan)
 }
@@ -49,8 +50,10 @@ func (m *machine[T]) Float64() Vectors[float64] { return port[T, float64]{m} }
 // What depends on the input has a value in each lane, beside the ordinary buffers, which stay as
 // they are; the rest is computed once for all lanes. The lanes of a value lie one below the other,
 // so that a step on rows runs once for all of them; passes have so few rows at a time that they
-// stay in cache.
-func (m *machine[T]) EachVector(p *Plan, input, n int, v []float64, each func(from, lanes int)) error {
+// stay in cache. Steps run for what is wanted alone: from the diagonal of a Hessian on, columns of
+// a layer's weights need neither gradients of the layers before it nor directions there, which are
+// zeros.
+func (m *machine[T]) EachVector(p *Plan, input, n int, v []float64, symmetric bool, each func(from, lanes int)) error {
 	m.unit, m.vectors = input, v
 	m.bindSlots(p)
 	defer m.releaseSlots()
@@ -58,9 +61,11 @@ func (m *machine[T]) EachVector(p *Plan, input, n int, v []float64, each func(fr
 	if size := Lanes * (m.current.size + s.r); len(m.laneMemory) < size {
 		m.laneMemory = kernel.MakePages[T](size)
 	}
-	defer func() { m.lanes, m.vectors = 0, nil }()
+	defer func() { m.lanes, m.least, m.vectors = 0, 0, nil }()
 	for m.from = 0; m.from < n; m.from += m.lanes {
-		m.lanes = min(Lanes, n-m.from)
+		if m.lanes = min(Lanes, n-m.from); symmetric {
+			m.least = m.from
+		}
 		m.allotLanes(p)
 		wide := s.lanes.wide[:m.lanes*s.r]
 		clear(wide)
@@ -79,16 +84,26 @@ func (m *machine[T]) EachVector(p *Plan, input, n int, v []float64, each func(fr
 	return nil
 }
 
-// ReadLanes copies p's first output, n numbers in each lane, to dst, one a row.
+// ReadLanes copies what is wanted of p's first output, n numbers in each lane, to dst, one a row.
 func (m *machine[T]) ReadLanes(dst []float64, n int, p *Plan) {
-	s := &m.slots[p.outs[0]]
-	for l := range m.lanes {
-		if to := dst[l*n:][:n]; m.hasLanes(s) {
-			linalg.Convert(to, s.lanes.wide[l*m.stride(s, 0, 0):][:n])
+	w := new(tailMemory[T])
+	for m.lane = range m.lanes {
+		to := dst[m.lane*n:][:n]
+		if tl := m.current.tail; tl != nil {
+			port[T, float64]{m}.tailPart(tl, w, m.least, n, [][]float64{to})
 		} else {
-			linalg.Convert(to, s.whole())
+			linalg.Convert(to[m.least:], inLane(m, p.outs[0])[m.least:])
 		}
 	}
+}
+
+// inLane returns a whole value, in the lane that is read.
+func inLane[T Float](m *machine[T], i int) []T {
+	s := &m.slots[i]
+	if !m.hasLanes(s) {
+		return s.whole()
+	}
+	return s.lanes.wide[m.lane*m.stride(s, 0, 0):][:s.numbers()]
 }
 
 // allotLanes gives lanes to the values that depend on the vectors. Values that are not kept share
