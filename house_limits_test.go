@@ -4,7 +4,7 @@ package dsbo_test
 // on the way to. They only go down, but for tokens: a commit that needs more of these raises the
 // limit, and its message says for what.
 var limits = map[rule]int{
-	tokens: 674_384, // 659,000 before sessions
+	tokens: 674_461, // 659,000 before sessions
 
 	wideCode:     0,
 	wideComments: 0,

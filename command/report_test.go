@@ -10,6 +10,8 @@ import (
 
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
+	"dsbo/runs"
+	"dsbo/runs/report"
 )
 
 // reportedRun makes a small run folder.
@@ -49,6 +51,30 @@ func TestReportRefuses(t *testing.T) {
 		"-figures must be an existing folder; it is none":       {"-figures=none", dir},
 	} {
 		_, err := command(t, append([]string{"report"}, args...)...)
+		wantError(t, err, cli.Usage, want)
+	}
+}
+
+// TestReportOfOtherFolders: of a folder that holds run folders, as the verbs compare and run leave
+// it, the error names one of them, and the page of a comparison.
+func TestReportOfOtherFolders(t *testing.T) {
+	dir := t.TempDir()
+	compared, agents := filepath.Join(dir, "a [comparison]"), filepath.Join(dir, "agents")
+	one, agent := filepath.Join(compared, "runs", "one"), filepath.Join(agents, "agent-0")
+	for _, folder := range []string{one, agent} {
+		testkit.OK(os.MkdirAll(folder, 0o755))
+		testkit.OK(os.WriteFile(filepath.Join(folder, runs.MetricsFile), nil, 0o644))
+	}
+	page := filepath.Join(compared, report.ComparisonPage)
+	testkit.OK(os.WriteFile(page, nil, 0o644))
+	for folder, want := range map[string]string{
+		compared: "holds 1 run: their folders must be named, such as " + one + "; the page of the comparison is " +
+			page,
+		agents:    "such as " + agent,
+		dir:       "such as " + agent,
+		one + "x": "no such file",
+	} {
+		_, err := command(t, "report", folder)
 		wantError(t, err, cli.Usage, want)
 	}
 }

@@ -47,14 +47,20 @@ func (o Options) missingWords(column string) map[string]bool {
 	return set
 }
 
-// keptColumns reports which columns of a file are to be read. The reason of an error is "" if the
-// options fit the names.
-func (o Options) keptColumns(names []string) (keep []bool, reason string) {
+// ListColumns returns a part of an error, with the names of the first columns of a table.
+func ListColumns(names []string) string {
 	const most = 20
 	list := "its columns are " + strings.Join(names[:min(most, len(names))], ", ")
 	if len(names) > most {
 		list += fmt.Sprintf(" and %d more", len(names)-most)
 	}
+	return list
+}
+
+// keptColumns reports which columns of a file are to be read. The reason of an error is "" if the
+// options fit the names.
+func (o Options) keptColumns(names []string) (keep []bool, reason string) {
+	list := ListColumns(names)
 	for _, name := range slices.Concat(o.Keep, o.Drop) {
 		if !slices.Contains(names, name) {
 			return nil, fmt.Sprintf("there is no column %q; %s", name, list)

@@ -13,11 +13,8 @@ import (
 	"dsbo/runs/report"
 )
 
-// Names of the files of a comparison.
-const (
-	pageFile = "compare.html"
-	csvFile  = "runs.csv"
-)
+// csvFile is the table of all runs.
+const csvFile = "runs.csv"
 
 // Write writes to dir the table of all runs, the figures, and the page of some parts. It
 // returns the path of the page, which comes last.
@@ -28,7 +25,7 @@ func (r *Result) Write(dir string, parts []report.Part) (path string, err error)
 	if err := files.Write(filepath.Join(dir, csvFile), r.writeCSV); err != nil {
 		return "", err
 	}
-	return report.WriteParts(dir, pageFile, prose("title", r), prose("introduction", r), parts)
+	return report.WriteParts(dir, report.ComparisonPage, prose("title", r), prose("introduction", r), parts)
 }
 
 // Parts returns the parts of the page: the plates of the paper, if they were added, and one for

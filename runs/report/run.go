@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -94,13 +95,23 @@ func present(err error) error {
 
 // runsBelow returns an error that names run folders in a folder that is none, nil without such.
 func runsBelow(folder runs.Folder) error {
-	parts, _ := filepath.Glob(folder.Path(filepath.Join("*", runs.MetricsFile)))
-	if has, _ := folder.Has(runs.MetricsFile); has || len(parts) == 0 {
+	within, read := os.DirFS(string(folder)), ""
+	parts, _ := fs.Glob(within, "*/"+runs.MetricsFile)
+	if parts == nil {
+		parts, _ = fs.Glob(within, "*/*/"+runs.MetricsFile)
+	}
+	if has, _ := folder.Has(runs.MetricsFile); has || parts == nil {
 		return nil
 	}
-	return dsbo.ConfigErrorf("%s has no metrics of its own, but holds %s: their folders must be named, such as %s",
-		folder, wording.Count(len(parts), "run"), filepath.Dir(parts[0]))
+	if is, _ := folder.Has(ComparisonPage); is {
+		read = "; the page of the comparison is " + folder.Path(ComparisonPage)
+	}
+	return dsbo.ConfigErrorf("%s has no metrics of its own, but holds %s: their folders must be named, such as %s%s",
+		folder, wording.Count(len(parts), "run"), folder.Path(filepath.Dir(parts[0])), read)
 }
+
+// ComparisonPage is the page of a comparison, in a folder with its runs two levels below.
+const ComparisonPage = "compare.html"
 
 // loadRecords reads metrics.jsonl. The error of a folder without one names run folders below it.
 func (r *Run) loadRecords(folder runs.Folder) error {

@@ -131,8 +131,8 @@ func compareSchemas(p *preparation) (err error) {
 	}
 	for _, name := range p.columnNames() {
 		if !slices.Contains(names, name) {
-			return dsbo.ConfigErrorf("%s has no column %q; its columns are %s", p.label(p.localSites()[0]),
-				name, strings.Join(names, ", "))
+			return dsbo.ConfigErrorf("%s has no column %q; %s", p.label(p.localSites()[0]), name,
+				tables.ListColumns(names))
 		}
 	}
 	for k, c := range p.schema.Columns {
