@@ -13,6 +13,7 @@ import (
 
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
+	"dsbo/network/networktest"
 )
 
 // TestRelayedAgents: agents without addresses, but for one, find over a relay what one
@@ -64,8 +65,8 @@ func TestAgentsBehindProxies(t *testing.T) {
 	dir := t.TempDir()
 	file, certs, out := writeCertified(t, dir, 4,
 		map[string]any{"agents": []string{"", "", "", ""}, "relay": "relay.invalid:443"})
-	rules := testkit.ProxyRules{Name: "site", Password: "secret", TLS: true}
-	proxy := httptest.NewServer(testkit.Proxy(startRelay(t, certs), rules))
+	rules := networktest.ProxyRules{Name: "site", Password: "secret", TLS: true}
+	proxy := httptest.NewServer(networktest.Proxy(startRelay(t, certs), rules))
 	t.Cleanup(proxy.Close)
 	t.Setenv("HTTPS_PROXY", strings.Replace(proxy.URL, "://", "://site:secret@", 1))
 	agents(t, 4, "-cluster="+file, "-out="+out, "-certs="+certs, "-quiet")

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"dsbo/internal/testkit"
+	"dsbo/network/networktest"
 )
 
 // echo runs a server that speaks first, then sends back what it gets, and returns its address.
@@ -53,18 +54,18 @@ func said(conn net.Conn) string {
 // which no error has in it; what the other end sends at once is not lost.
 func TestProxies(t *testing.T) {
 	address := echo(t)
-	plain := httptest.NewServer(testkit.Proxy(address, testkit.ProxyRules{}))
+	plain := httptest.NewServer(networktest.Proxy(address, networktest.ProxyRules{}))
 	defer plain.Close()
-	locked := httptest.NewServer(testkit.Proxy(address, testkit.ProxyRules{Name: "site", Password: "secret"}))
+	locked := httptest.NewServer(networktest.Proxy(address, networktest.ProxyRules{Name: "site", Password: "secret"}))
 	defer locked.Close()
-	kerberos := testkit.ProxyRules{Schemes: []string{"Negotiate", "NTLM realm=x"}}
-	negotiating := httptest.NewServer(testkit.Proxy(address, kerberos))
+	kerberos := networktest.ProxyRules{Schemes: []string{"Negotiate", "NTLM realm=x"}}
+	negotiating := httptest.NewServer(networktest.Proxy(address, kerberos))
 	defer negotiating.Close()
-	named := httptest.NewServer(testkit.Proxy(address, testkit.ProxyRules{Schemes: []string{"basic realm=x"}}))
+	named := httptest.NewServer(networktest.Proxy(address, networktest.ProxyRules{Schemes: []string{"basic realm=x"}}))
 	defer named.Close()
-	covered := httptest.NewTLSServer(testkit.Proxy(address, testkit.ProxyRules{}))
+	covered := httptest.NewTLSServer(networktest.Proxy(address, networktest.ProxyRules{}))
 	defer covered.Close()
-	gone := httptest.NewServer(testkit.Proxy("127.0.0.1:1", testkit.ProxyRules{}))
+	gone := httptest.NewServer(networktest.Proxy("127.0.0.1:1", networktest.ProxyRules{}))
 	defer gone.Close()
 	trust := covered.Client().Transport.(*http.Transport).TLSClientConfig
 	withUser := func(to, user string) string { return strings.Replace(to, "://", "://"+user+"@", 1) }
@@ -152,7 +153,7 @@ func TestPorts(t *testing.T) {
 // never through a proxy to loopback addresses.
 func TestEnvironment(t *testing.T) {
 	address := echo(t)
-	proxy := httptest.NewServer(testkit.Proxy(address, testkit.ProxyRules{}))
+	proxy := httptest.NewServer(networktest.Proxy(address, networktest.ProxyRules{}))
 	defer proxy.Close()
 	dial := func(to string) error {
 		conn, err := Dialer{}.Dial(t.Context(), to)

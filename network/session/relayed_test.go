@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"dsbo/internal/testkit"
+	"dsbo/network/networktest"
 	"dsbo/network/pki"
 	"dsbo/network/relay"
 )
@@ -74,7 +75,8 @@ func TestRelayed(t *testing.T) {
 func TestThroughProxy(t *testing.T) {
 	cs := configs(newGraph("path", 2), identities(2))
 	door := cs[1].Listener.Addr().String()
-	proxy := httptest.NewServer(testkit.Proxy(door, testkit.ProxyRules{TLS: true, Name: "site", Password: "secret"}))
+	proxy := httptest.NewServer(networktest.Proxy(door,
+		networktest.ProxyRules{TLS: true, Name: "site", Password: "secret"}))
 	t.Cleanup(proxy.Close)
 	address := testkit.Get(url.Parse(proxy.URL))
 	address.User = url.UserPassword("site", "secret")
