@@ -85,17 +85,6 @@ var shells = map[string]shell{
 	},
 }
 
-// prelude begins each script.
-const prelude = `set -e
-trap 'kill $ids 2>/dev/null || :' EXIT
-agents() { # N COMMAND...: runs the command for agents 0 to N-1 at once
-	n=$1; shift; ids=
-	for ((i = 0; i < n; i++)); do "${@//AGENT/$i}" -quiet & ids="$ids $!"; done
-	for id in $ids; do wait $id; done
-	ids=
-}
-`
-
 // script returns the script of a document, which leaves the output of block i in OUT/i, and the
 // numbers of blocks that are run as they are.
 func (s shell) script(t *testing.T, document string, blocks map[int]testkit.Block) (script string, asIs []int) {
@@ -113,7 +102,7 @@ func (s shell) script(t *testing.T, document string, blocks map[int]testkit.Bloc
 		}
 		return text
 	}
-	script = prelude + s.begin
+	script = "set -e\n" + s.begin
 	for _, i := range slices.Sorted(maps.Keys(blocks)) {
 		b := blocks[i]
 		text := strings.Join(b.Shell(), "\n")
@@ -203,7 +192,9 @@ func (s shell) run(t *testing.T, document string, blocks map[int]testkit.Block) 
 		env = append(env, "DSBO_DATA="+filepath.Join(out, "mnist"), undrawn+"=1")
 	}
 	testkit.OK(os.Mkdir(filepath.Join(out, "bin"), 0o755))
-	testkit.OK(os.Symlink(testkit.Get(os.Executable()), filepath.Join(out, "bin", "go")))
+	for _, name := range []string{"go", "agents"} {
+		testkit.OK(os.Symlink(testkit.Get(os.Executable()), filepath.Join(out, "bin", name)))
+	}
 	// dsbo.py follows links to the program, whose name is another one then
 	dsbo := fmt.Sprintf("#!/bin/bash\nexec -a dsbo %q \"$@\"\n", testkit.Get(os.Executable()))
 	testkit.OK(os.WriteFile(filepath.Join(out, "bin", "dsbo"), []byte(dsbo), 0o755))

@@ -6,8 +6,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+
+	"golang.org/x/sync/errgroup"
 
 	"dsbo"
 	"dsbo/experiment"
@@ -42,8 +45,9 @@ func TestMain(m *testing.M) {
 		"dsbo":   func() { os.Exit(cli.Main("dsbo", run)) },
 		"wine":   func() { Main(tasks.Synthetic()) }, // a program for one task
 		"mnist":  func() { experiment.Main(tasks.MNIST()) },
-		"go":     goCommand, // of documents
-		"bridge": bridge,    // of a platform's connections
+		"go":     goCommand,     // of documents
+		"agents": agentsCommand, // of documents
+		"bridge": bridge,        // of a platform's connections
 	}
 	if os.Getenv(undrawn) != "" {
 		report.Draw = nil
@@ -53,7 +57,7 @@ func TestMain(m *testing.M) {
 	}
 	dir := testkit.Get(os.MkdirTemp("", ""))
 	for name := range commands {
-		if name == "go" {
+		if name == "go" || name == "agents" {
 			continue
 		}
 		testkit.OK(os.Symlink(testkit.Get(os.Executable()), filepath.Join(dir, name)))
@@ -80,6 +84,19 @@ func goCommand() {
 		os.Exit(cli.Main("dsbo", run))
 	}
 	os.Exit(0)
+}
+
+// agentsCommand is agents N dsbo ARGUMENTS...: N command lines at once, where AGENT is a number
+// from 0. They run in this process, as processes take most of their time to begin.
+func agentsCommand() {
+	os.Exit(cli.Main("dsbo", func(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+		group, ctx := errgroup.WithContext(ctx)
+		for i := range testkit.Get(strconv.Atoi(args[0])) {
+			line := strings.ReplaceAll(strings.Join(args[2:], "\n")+"\n-quiet", "AGENT", strconv.Itoa(i))
+			group.Go(func() error { return run(ctx, strings.Split(line, "\n"), stdout, stderr) })
+		}
+		return group.Wait()
+	}))
 }
 
 func TestScripts(t *testing.T) { runScripts(t, "testdata/script", nil) }

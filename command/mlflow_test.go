@@ -47,10 +47,11 @@ def log_artifacts(local_dir):
 // it: the last record's numbers are logged with its iteration as the step.
 func TestMLflow(t *testing.T) {
 	t.Parallel()
-	pythons := slices.DeleteFunc([]string{os.Getenv("PYTHON"), "python3", "/usr/bin/python3"}, func(name string) bool {
-		return exec.Command(name, "-c", "import numpy").Run() != nil
+	pythons := []string{os.Getenv("PYTHON"), "python3", "/usr/bin/python3"}
+	found := slices.IndexFunc(pythons, func(name string) bool {
+		return exec.Command(name, "-c", "import importlib.util\nassert importlib.util.find_spec('numpy')").Run() == nil
 	})
-	if len(pythons) == 0 {
+	if found < 0 {
 		t.Skip("needs Python with NumPy")
 	}
 	dir := t.TempDir()
@@ -59,7 +60,7 @@ func TestMLflow(t *testing.T) {
 	runCommand(t, synthetic("-agents=2 -seed=7 -out="+model)...)
 	lines := testkit.BlockTests("..")
 	i := slices.IndexFunc(lines, func(l testkit.BlockTest) bool { return l.How == "test command.TestMLflow" })
-	c := exec.Command(pythons[0], "-c", blockOf(t, lines[i]).Text)
+	c := exec.Command(pythons[found], "-c", blockOf(t, lines[i]).Text)
 	c.Dir = dir
 	c.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1",
 		"PYTHONPATH="+dir+":"+testkit.Get(filepath.Abs("../examples/python")))
