@@ -1,11 +1,8 @@
 package dsbo_test
 
 // limits are the most that there may be under each rule of house_test.go, and after it where we are
-// on the way to. They only go down, but for tokens: a commit that needs more of these raises the
-// limit, and its message says for what.
+// on the way to. They only go down.
 var limits = map[rule]int{
-	tokens: 674_461, // 659,000 before sessions
-
 	wideCode:     0,
 	wideComments: 0,
 	longFiles:    0,
@@ -23,3 +20,28 @@ var limits = map[rule]int{
 	packages:        50,
 	internalFolders: 7,
 }
+
+// budgets are by folder of the root the most tokens that its code may have, and its tests. They
+// only go down: a commit that needs more raises one, and its message says for what. One that is
+// further above its count than slack is to be lowered, so that what is saved stays saved.
+var budgets = map[string]size{
+	".":          {1_398, 8_713},
+	"ad":         {93_170, 124_376},
+	"algo":       {50_344, 35_104},
+	"benchmarks": {17_345, 13_098},
+	"cmd":        {88, 0},
+	"command":    {26_468, 52_542},
+	"data":       {11_540, 16_766},
+	"examples":   {6_544, 1_898},
+	"experiment": {113_196, 136_462},
+	"internal":   {74_958, 49_351},
+	"models":     {46_607, 54_888},
+	"network":    {93_595, 91_133},
+	"runs":       {35_934, 41_317},
+	"tables":     {66_228, 75_766},
+	"tools":      {1_843, 2_185},
+	"train":      {35_201, 50_104},
+}
+
+// slack is the share of a budget that may be unused.
+const slack = 0.02

@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -24,7 +25,6 @@ import (
 type rule string
 
 const (
-	tokens          rule = "tokens without tests, comments and semicolons that the compiler adds"
 	wideCode        rule = "lines of code over 120 columns"
 	wideComments    rule = "lines of comments over 100 columns"
 	longFiles       rule = "files over 400 lines"
@@ -56,7 +56,7 @@ var nouns = strings.Fields("Count Do Get Name Reason")
 
 // TestHouse: the source stays within its limits.
 func TestHouse(t *testing.T) {
-	h := newHouse()
+	h := readHouse()
 	for _, r := range slices.Sorted(maps.Keys(limits)) {
 		n, places := h.count[r], slices.Sorted(slices.Values(h.places[r]))
 		t.Logf("%7d, limit %7d: %s", n, limits[r], r)
@@ -67,17 +67,46 @@ func TestHouse(t *testing.T) {
 	}
 }
 
+// TestBudgets: the code and the tests of each folder stay within its budget, and near it.
+func TestBudgets(t *testing.T) {
+	sizes, all := readHouse().sizes, size{}
+	for _, folder := range slices.Sorted(maps.Keys(budgets)) {
+		is, most := sizes[folder], budgets[folder]
+		all.code, all.tests = all.code+is.code, all.tests+is.tests
+		t.Logf("%7d, budget %7d; of tests %7d, %7d: %s", is.code, most.code, is.tests, most.tests, folder)
+		for _, one := range [][2]int{{is.code, most.code}, {is.tests, most.tests}} {
+			if n, budget := one[0], one[1]; n > budget || float64(n) < (1-slack)*float64(budget) {
+				t.Errorf("%s: its budget of %d tokens must be at least their count, %d, and at most %.0f %% more",
+					folder, budget, n, 100*slack)
+			}
+		}
+	}
+	t.Logf("%7d tokens of code, %7d of tests", all.code, all.tests)
+	for folder := range sizes {
+		if _, ok := budgets[folder]; !ok {
+			t.Errorf("%s must have a budget", folder)
+		}
+	}
+}
+
+// A size is the tokens of a folder, without comments and semicolons that the compiler adds.
+type size struct{ code, tests int }
+
 // A house is what the limits are compared with.
 type house struct {
 	count   map[rule]int
+	sizes   map[string]size   // by folder of the root, of which "." is the root itself
 	places  map[rule][]string // where there is something to mend
 	methods map[string]int    // by folder and type
 	files   *token.FileSet
 }
 
+// readHouse returns the house of the source, which it walks over once.
+var readHouse = sync.OnceValue(newHouse)
+
 // newHouse walks over the source.
 func newHouse() *house {
-	h := &house{map[rule]int{}, map[rule][]string{}, map[string]int{}, token.NewFileSet()}
+	h := &house{map[rule]int{}, map[string]size{}, map[rule][]string{}, map[string]int{}, token.NewFileSet()}
 	other := "none" // folder of another module
 	testkit.OK(filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		path = filepath.ToSlash(path)
@@ -155,9 +184,22 @@ func (h *house) addFile(path string, inPackage, isTest bool) {
 		}
 		return true
 	})
-	if !isTest {
-		h.count[tokens] += tokensOf(text)
+	h.addTokens(path, tokensOf(text), isTest)
+}
+
+// addTokens adds the tokens of a file to its folder's.
+func (h *house) addTokens(path string, tokens int, isTest bool) {
+	folder, _, isBelow := strings.Cut(path, "/")
+	if !isBelow {
+		folder = "."
 	}
+	all := h.sizes[folder]
+	if isTest {
+		all.tests += tokens
+	} else {
+		all.code += tokens
+	}
+	h.sizes[folder] = all
 }
 
 // addComments counts words, and returns the lines that are comments alone.
