@@ -44,8 +44,10 @@ func (w window) takes(x float64) bool {
 // cell returns the bits of a number, of which the lowest two fields are counts.
 func (f fixedPoint) cell(w window) int { return 3*f.field() + w.highest - w.lowest }
 
+// wholeWords returns the words of n numbers of a window.
 func (f fixedPoint) wholeWords(w window, n int) int { return (n*f.cell(w) + 63) / 64 }
 
+// appendWhole appends the words of an agent's term: a cell for each number of v, in a window.
 func (f fixedPoint) appendWhole(dst []uint64, w window, v []float64) []uint64 {
 	from := len(dst)
 	dst = append(dst, make([]uint64, f.wholeWords(w, len(v)))...)

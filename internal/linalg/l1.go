@@ -181,6 +181,7 @@ func slopeAlong(u, d, gradient, thresholds []float64) (slope float64) {
 
 // quadratic moves z to the minimum of the quadratic models of s at u plus the thresholds' term,
 // until block k's shortest subgradient is at most left[k] long. r is the models' gradients at z.
+// One product serves the steps of all blocks, as the Hessian is zero between them.
 func (p *L1) quadratic(u, z, r, thresholds, left []float64) error {
 	if p.curvature == nil {
 		p.curvature = make([]float64, p.Blocks)
@@ -300,7 +301,10 @@ func (b *l1Block) chooseWay() bool {
 	return true
 }
 
-// move steps along b.way, given its product with the Hessian.
+// move steps along b.way, given its product with the Hessian, and brings r to the new z. A proximal
+// step ends at the way's least value of the model with the thresholds' term, or at the way's end. A
+// step of conjugate gradients ends at the way's least value of the model, or where the first entry
+// comes to 0: beyond it the threshold's term has another slope.
 func (b *l1Block) move(product []float64) {
 	bend, square := Dot(b.way, product), Dot(b.way, b.way)
 	if bend > float64(*b.curvature*square) {

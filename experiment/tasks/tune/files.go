@@ -153,7 +153,7 @@ func (t *tune) read(a experiment.Agents) ([]*tables.Table, error) {
 		return nil, err
 	}
 	sites := make([]*tables.Table, a.N)
-	if t.asked != nil { // of the one agent of this process
+	if t.asked != nil { // the table of this process's one agent, which its site's policy has asked for
 		sites[a.Local[0]], t.asked = t.asked, nil
 		return sites, nil
 	}
