@@ -106,8 +106,8 @@ func (a axis) ordered() bool {
 }
 
 // runFlags are the flags of a run that are parameters of methods.
-var runFlags = []string{"K", "T", "N", "alpha", "beta", "gamma", "x0", "batch", "preset", "dtype", "wire", "average",
-	"mix", "graph", "w", "prob"}
+var runFlags = []string{"K", "T", "N", "alpha", "beta", "gamma", "x0", "batch", "preset", "dtype", "wire", "mix",
+	"graph", "w", "prob"}
 
 // flagsAt returns the method's flags at a point of its grid.
 func (m method) flagsAt(point []int) []string {
