@@ -20,10 +20,14 @@ func (d *Derivs) Hessian(dst, x, y []float64) error {
 	}
 	return d.matrix(hvp, dst, x, y, func(read reader, from, lanes int) {
 		read(dst[from*q:]) // row j is column j
-		for i := from; i < q; i++ {
-			for j := from; j < min(i, from+lanes); j++ {
+		to := from + lanes
+		for i := from; i < to; i++ {
+			for j := from; j < i; j++ {
 				dst[i*q+j] = dst[j*q+i]
 			}
+		}
+		if to < q {
+			kernel.Transpose(lanes, q-to, dst[to*q+from:], q, dst[from*q+to:], q)
 		}
 	})
 }
