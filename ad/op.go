@@ -260,6 +260,7 @@ func doKernel[T Float](o *op, k func(*call[T]), vs []gorgonia.Value) (_ gorgonia
 			err = engine.Failed(r)
 		}
 	}()
+	// Gorgonia passes whole tensors: the first part of a sum is the only one, and overwrites Dst.
 	c := call[T]{First: true, In: make([]mat[T], len(vs)), Block: new([engine.CallBlock]T)}
 	for i, v := range vs {
 		data, err := valueData[T](v)

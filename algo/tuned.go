@@ -102,8 +102,8 @@ func (a *Tuned) Init(p, q, K int) error {
 }
 
 // Cost of an iteration: (1+track_y)Tq + (2N−1+warm_z)q + p numbers to each neighbour in T+N
-// messages; T gradients of g, N of f (1 with ReuseB), N−1+warm_z Hessian-vector products and one
-// Jacobian-vector product.
+// messages, of which z's have two vectors but for the last; T gradients of g, N of f (1 with
+// ReuseB), N−1+warm_z Hessian-vector products and one Jacobian-vector product.
 func (a *Tuned) Cost(int) Cost {
 	p, q := len(a.x), len(a.y)
 	cost := Cost{

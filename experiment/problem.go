@@ -196,8 +196,8 @@ func (r *run) makeProblem(at beginning, l *loaded, model models.Model) (p proble
 	return p, nil
 }
 
-// makeOracles makes the oracles of a problem's data, with the matrix of their products and the
-// options of averages.
+// makeOracles makes the oracles of a problem's data, and sets the curvature matrix of their
+// products and the options of averages.
 func (r *run) makeOracles(p *problem) (err error) {
 	if p.Problem, err = train.NewProblem(p.data, p.model, p.config, p.local...); err != nil {
 		return err
@@ -206,6 +206,16 @@ func (r *run) makeOracles(p *problem) (err error) {
 	if p.Average, err = r.settings.averaging(); err != nil {
 		return err
 	}
+	if err := r.checkBatch(p); err != nil {
+		return err
+	}
+	p.Matrix, err = r.settings.chooseMatrix(p)
+	return err
+}
+
+// checkBatch refuses a -batch larger than the examples of an agent. A preset's may be larger, which
+// is logged: a draw then takes all examples.
+func (r *run) checkBatch(p *problem) error {
 	rows := math.MaxInt // fewest training or validation examples of an agent in this process
 	for _, i := range p.local {
 		rows = min(rows, p.data.Shards[i].Train.Len(), p.data.Shards[i].Val.Len())
@@ -216,12 +226,11 @@ func (r *run) makeOracles(p *problem) (err error) {
 		return dsbo.ConfigErrorf(
 			"-batch must be at most %d, the number of examples of an agent, or 0 for all; it is %d", rows,
 			r.settings.Batch)
-	default: // a draw has at most all examples
+	default:
 		r.view.Log("an agent has %d examples, fewer than the %d of a draw of -preset %s: it takes all",
 			rows, r.settings.Batch, r.settings.Preset)
 	}
-	p.Matrix, err = r.settings.chooseMatrix(p)
-	return err
+	return nil
 }
 
 // ofMembers returns the problem of the members of an epoch, of whose roster p is; p itself of the

@@ -70,7 +70,8 @@ func (m *Metrics) Continue(size int64, sum []byte) ([]Record, error) {
 	return records, err
 }
 
-// Truncate makes the file end after the run's records so far.
+// Truncate makes the file end after the run's records so far. The list of sums may name whole files
+// alone, whenever the process ends, so that the file leaves it first.
 func (m *Metrics) Truncate() error {
 	if m == nil {
 		return nil

@@ -160,20 +160,21 @@ func (c Contest) Verdict() Verdict {
 	return v
 }
 
-// expectedText returns the sentence on the share of the gain found on test examples that is to be
-// expected on other examples. It may be more, as the rows that chose count too.
-func expectedText(found Outcome, gain, share Number) string {
+// expectedText returns the clause on the gain to be expected on new rows, beside the change that
+// was found on test examples. expected is above 0 for a lower loss, where change is below, and 0 if
+// it is not known. It may be the larger one, as the rows that chose count too.
+func expectedText(found Outcome, expected, change Number) string {
 	switch {
-	case gain == 0 || found != Better && found != Worse:
+	case expected == 0 || found != Better && found != Worse:
 		return ""
-	case (gain < 0) != (found == Worse):
+	case (expected < 0) != (found == Worse):
 		return ", of which nothing is to be expected on new rows"
 	}
 	text := ", of which some %s is to be expected on new rows"
-	if math.Abs(float64(gain)) > math.Abs(float64(share)) {
+	if math.Abs(float64(expected)) > math.Abs(float64(change)) {
 		text = "; on new rows some %s is to be expected"
 	}
-	return fmt.Sprintf(text, strings.TrimLeft(percent(gain), "+−"))
+	return fmt.Sprintf(text, strings.TrimLeft(percent(expected), "+−"))
 }
 
 // untestedText returns the reason why there is no verdict, and how to get one.

@@ -48,9 +48,10 @@ func newPart(l *layout) *part {
 	return p
 }
 
-// parse reads the values of the part's data, a row for each record; blank lines are no record. One
-// that cannot be read is, with spare, a row that lacks values; else parse sets err and ends. A
-// record may have several lines: line is where the next one begins in the file.
+// parse reads the values of the part's data, a row for each record; blank lines are no record. A
+// record that cannot be read, or a repeated header, becomes a row that lacks values if spare is
+// set; else parse sets err and ends. A record may have several lines: line is where the next one
+// begins in the file.
 func (p *part) parse() {
 	p.rows, p.lines, p.bad = 0, p.lines[:0], newBadRows(p.spare)
 	for j := range p.columns {
@@ -62,7 +63,7 @@ func (p *part) parse() {
 		next := p.blank(p.data, at)
 		if next == at {
 			if p.repeatsHeader(at) {
-				next, p.err = p.leaveOut(at, 0, line, "",
+				next, p.err = p.addBadRow(at, 0, line, "",
 					"there must be one header; this line repeats it: take it out")
 			} else {
 				next, p.err = p.parseRecord(at, line)
@@ -87,9 +88,9 @@ func (p *part) repeatsHeader(at int) bool {
 	return ok
 }
 
-// leaveOut makes the record at a place a row that lacks the values from column j on, for a reason.
+// addBadRow makes the record at a place a row that lacks the values from column j on, for a reason.
 // Where nothing may be missing it is an error. It returns where the next line begins.
-func (p *part) leaveOut(at, j, line int, column, reason string) (next int, err error) {
+func (p *part) addBadRow(at, j, line int, column, reason string) (next int, err error) {
 	if !p.spare {
 		return 0, p.in.Fail(line, column, "%s", reason)
 	}
@@ -123,7 +124,7 @@ func (p *part) parseRecord(at, line int) (next int, err error) {
 		var text []byte
 		var reason string
 		if text, at, last, reason = p.field(p.data, at); reason != "" {
-			return p.leaveOut(begin, j, line, p.nameOf(j), reason)
+			return p.addBadRow(begin, j, line, p.nameOf(j), reason)
 		}
 		if j < len(p.columns) && p.layout.columns[j].keep {
 			p.appendValue(j, text, line)
@@ -136,7 +137,7 @@ func (p *part) parseRecord(at, line int) (next int, err error) {
 		}
 		reason := fmt.Sprintf("a record must have %s separated by %q, as %s has; it has %d",
 			wording.Count(len(p.columns), "value"), p.separator, first, j)
-		_, err = p.leaveOut(begin, j, line, "", reason)
+		_, err = p.addBadRow(begin, j, line, "", reason)
 	}
 	return at, err
 }

@@ -38,18 +38,19 @@ func (s *subject) layers(m models.Layered) error {
 	return nil
 }
 
-// start checks Start and StartX, and evaluates the lower loss at the start.
+// start writes the model's Start and StartX over the point, and checks that the lower loss is
+// finite there, as every method begins there.
 func (s *subject) start() error {
 	x, y, _ := s.point()
 	stx, hasX := s.m.(models.XStarter)
 	if hasX {
-		if err := s.startOf(x, stx.StartX); err != nil {
+		if err := s.writeStart(x, stx.StartX); err != nil {
 			return fmt.Errorf("x: %w", err)
 		}
 	}
 	st, hasY := s.m.(models.Starter)
 	if hasY {
-		if err := s.startOf(y, st.Start); err != nil {
+		if err := s.writeStart(y, st.Start); err != nil {
 			return err
 		}
 	}
@@ -65,9 +66,9 @@ func (s *subject) start() error {
 	return nil
 }
 
-// startOf writes a start to dst, whose old values differ, and checks that the start is finite and
-// the same each time.
-func (s *subject) startOf(dst []float64, start func([]float64)) error {
+// writeStart writes a start to dst, whose old values differ, and checks that the start is finite
+// and the same each time.
+func (s *subject) writeStart(dst []float64, start func([]float64)) error {
 	again := make([]float64, len(dst))
 	start(dst)
 	start(again)

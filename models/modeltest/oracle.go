@@ -79,8 +79,9 @@ func (s *subject) minibatch() error {
 	return nil
 }
 
-// wholeData compares the ways to call for all rows, each of a model that is built again. Draws with
-// masks have their own, also of all rows, and are left out.
+// wholeData compares the ways to call for all rows, each of a model that is built again. It leaves
+// out draws of masked models, which draw masks even on all rows, and batches of joint losses, which
+// oracles refuse.
 func (s *subject) wholeData() error {
 	calls := s.calls()
 	all := max(s.s.Train.Len(), s.s.Val.Len())

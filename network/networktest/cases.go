@@ -179,7 +179,7 @@ func (x *exchange) wantReleased(ctx context.Context, t *testing.T, interrupt fun
 		case err != nil:
 			return err
 		case i == last:
-			return target
+			return target // it waits for nobody, and wantErrors expects the error of all
 		}
 		return s.untilError(ctx, m)
 	})

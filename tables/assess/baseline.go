@@ -13,7 +13,7 @@ const (
 	mostBins    = 40
 	leastEvents = 5
 	leastRows   = 10
-	leastSites  = 3
+	leastSites  = 3 // a sum over two shows each of them the other's term
 )
 
 // Ladder returns the public times among which horizons and steps are chosen, 10^k, 2·10^k and
@@ -95,14 +95,14 @@ func CountBins(counts, edges, times, rows []float64) {
 // risk, or rows of fewer than 3 of the sites. Counts are pooled.
 func Grid(edges, counts []float64, sites int) (joined []float64) {
 	joined = []float64{edges[0]}
-	events := 0.0
+	sum := 0.0
 	for k, end := range edges[1:] {
-		bin := counts[perBin*k:][:perBin]
-		if bin[1] < leastRows || bin[2] < float64(min(leastSites, sites)) {
+		events, rows, with := counts[perBin*k], counts[perBin*k+1], counts[perBin*k+2]
+		if rows < leastRows || with < float64(min(leastSites, sites)) {
 			break
 		}
-		if events += bin[0]; events >= leastEvents {
-			joined, events = append(joined, end), 0
+		if sum += events; sum >= leastEvents {
+			joined, sum = append(joined, end), 0
 		}
 	}
 	return joined

@@ -156,8 +156,8 @@ func (e *Encoder) add(in Input, c *tables.Column) {
 // while column after column writes to them.
 const stretch = 256
 
-// rows encodes rows from to to-1, each to its place, which is 0 before, several stretches at the
-// same time.
+// rows encodes rows from to to-1 into vectors that the caller has zeroed: an input whose features
+// all are 0 writes nothing. Stretches run in parallel.
 func (e *Encoder) rows(from, to int, dst func(row int) []float32) {
 	inParallel((to-from+stretch-1)/stretch, func(k int) {
 		first := from + k*stretch

@@ -68,8 +68,8 @@ func (w *solve) lowerGrad(y []float64) question {
 	}, func() { linalg.Add(w.g, w.g, w.change) }}
 }
 
-// upperGrad asks for ∇_x f and ∇_y f at (x, Y), in one vector. They start the residuals of the
-// adjoint system.
+// upperGrad asks for ∇_x f and ∇_y f at (x, Y), in one vector. The residual of the adjoint system
+// begins as ∇_y f, so that what the wire loses of this part is the first that the residual lacks.
 func (w *solve) upperGrad(dx, dy []float64) question {
 	both, lost := make([]float64, w.p+w.q), w.newLost(w.p+w.q)
 	return question{network.Vector{Name: "validation gradients", Wire: w.gradientWire(), Dst: both, Lost: lost},

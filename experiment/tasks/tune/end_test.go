@@ -198,7 +198,7 @@ func TestTunePlan(t *testing.T) {
 	}
 	folder := t.TempDir()
 	data := "-data=" + writeSites(t, folder, 3)
-	atEnd := []string{"counts of predictions ", "scores on the site's test rows ",
+	atEnd := []string{"counts of predictions ", "scores on the site's rows ",
 		"products with the Hessian, all rows "}
 	for name, c := range map[string]struct {
 		flags string
