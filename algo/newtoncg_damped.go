@@ -9,7 +9,10 @@ const leastShare = 0.0625
 
 // dampedShares are the shares of a damped step of y that are tried: the first, 0, is to stay, and
 // the second is a full step.
-var dampedShares = [...]float64{0, 1, 0.25, leastShare}
+var dampedShares = [ShorterSteps]float64{0, 1, 0.25, leastShare}
+
+// ShorterSteps is the number of losses that one average of a damped step has.
+const ShorterSteps = 4
 
 // lossRounding is the share of the loss by which values may differ though y is as good: the
 // rounding of y and of its gradient in float32.

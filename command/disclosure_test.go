@@ -86,21 +86,30 @@ func TestNamesOfDisclosures(t *testing.T) {
 			"products with the Hessian", "diagonal of the Hessian", "hypergradient", "training and validation loss"}},
 		{"synthetic", append(slices.Clone(small), "-algorithm=madsbo"), []string{network.Mixed, network.Fingerprints,
 			"largest curvature", "x", "y", "z", "u", "distances from the average"}},
+		{"synthetic", append(slices.Clone(small), "-algorithm=jhip"), []string{network.Matrices}},
+		{"mnist", []string{"-data=" + images, "-train=15", "-val=10", "-K=2", "-model=mlp", "-hidden=2",
+			"-evaluate=off", "-rivals=false"}, []string{"training losses of shorter steps"}},
 	} {
 		dir := t.TempDir()
 		file, certs, out := writeCertified(t, dir, 3, map[string]any{"task": c.task, "flags": c.flags})
 		agents(t, 3, "-cluster="+file, "-out="+out, "-certs="+certs, "-quiet")
 		r := disclosed(t, out, certs, 3)
-		explained := runCommand(t, append([]string{c.task, "-agents=3", "-explain-privacy"}, c.flags...)...)
+		wantExplained(t, r, append([]string{c.task, "-agents=3", "-explain-privacy"}, c.flags...)...)
 		for _, name := range c.names {
 			if !slices.ContainsFunc(r.Rows, func(s site.Sent) bool { return s.Name == name && s.Times > 0 }) {
 				t.Errorf("%s: no row of the report is %q: %+v", c.task, name, r.Rows)
 			}
 		}
-		for _, row := range r.Rows {
-			if row.Numbers != "" && !strings.Contains(explained, row.Name) && row.Name != "numbers of rows" {
-				t.Errorf("%s: -explain-privacy has no %q:\n%s", c.task, row.Name, explained)
-			}
+	}
+}
+
+// wantExplained checks that a command line explains what a report has counted, by the same names.
+func wantExplained(t *testing.T, r site.Report, line ...string) {
+	t.Helper()
+	explained := runCommand(t, line...)
+	for _, row := range r.Rows { // numbers of rows are below the table
+		if row.Numbers != "" && row.Name != "numbers of rows" && !strings.Contains(explained, row.Name) {
+			t.Errorf("%v has no %q:\n%s", line, row.Name, explained)
 		}
 	}
 }

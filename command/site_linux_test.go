@@ -64,8 +64,9 @@ func TestSite(t *testing.T) {
 	policyOf(certs, map[string]any{"least_rows": 10, "least_sites": n, "columns": []string{"age", "c*", "ill"}, // edges
 		"tasks": []string{"tune"}, "methods": []string{"newtoncg"}, "unmasked": false, "admit": []string{}})
 	runSites(t, n, cluster, certs, out, dir+"/home%d/ours.csv")
-	disclosed(t, out, certs, n)
-	together := aloneOf(t, tune.Task(), dir, append(flags, "-data="+filepath.Join(dir, "site{agent}.csv"))...)
+	of := append(slices.Clone(flags), "-data="+filepath.Join(dir, "site{agent}.csv"))
+	wantExplained(t, disclosed(t, out, certs, n), append([]string{"tune", "-explain-privacy"}, of...)...)
+	together := aloneOf(t, tune.Task(), dir, of...)
 	same(t, out, together, n)
 	want, got := testkit.Get(runs.Folder(together).ReadSummary()),
 		testkit.Get(runs.Folder(filepath.Join(out, "agent-1")).ReadSummary())

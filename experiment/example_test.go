@@ -33,12 +33,13 @@ func ExampleJob_Plan() {
 	job := testkit.Get(experiment.Parse(tasks.Synthetic(), args, io.Discard))
 	p := testkit.Get(job.Plan(context.Background(), 0, nil))
 	fmt.Println(strings.Replace(p.Line, " examples, ", " examples\n", 1))
-	for _, q := range p.Quantities[:2] {
+	for _, q := range p.Quantities[:3] {
 		fmt.Printf("%s: sums of %.0f numbers, %s times\n", q.Name, q.Length, q.Times.Text("%.0f"))
 	}
 	// Output:
 	// synthetic task with r = 1, p = q = 4, 3 agents with 30 training and 30 validation examples
 	// losses as a sum; ring, 3 agents, ρ = 0.250000
-	// gradients, residuals, products: sums of 4 numbers, 49-212 times
-	// hypergradient: sums of 4 numbers, 2 times
+	// gradients: sums of 4 numbers, 5-19 times
+	// residuals: sums of 4 numbers, 2 times
+	// products with the Hessian: sums of 4 numbers, 40-175 times
 }

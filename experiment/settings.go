@@ -192,6 +192,9 @@ func (s *Settings) averaging() (network.AverageOptions, error) {
 		return o, fmt.Errorf("-algorithm: %w", err)
 	}
 	o.ErrorFeedback = o.Wire == network.BF16 || o.Wire == network.Int8 && algo.TraitsOf(m).OneLoop
+	if algo.TraitsOf(m).Dense != nil {
+		o.Mixed = network.Matrices
+	}
 	return o, nil
 }
 

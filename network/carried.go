@@ -16,6 +16,7 @@ const (
 // Names of what is sent by all methods.
 const (
 	Mixed        = "copies of x, y, z, trackers"
+	Matrices     = "copies, matrices of second derivatives" // of methods with such matrices
 	Fingerprints = "fingerprints of x, y, z, u, best iterate"
 )
 

@@ -16,7 +16,7 @@ const StageAfterRun = 1 << 63
 type GroupConfig struct {
 	N       int    // number of agents
 	Numbers []int  // the agents' numbers in the roster, where these are others than their positions; nil: they are not
-	Of      string // ends the names of all that they find, such as ", all folds"
+	Of      string // ends the names of sums and largest numbers, such as ", all folds"
 	// Team connects the agents of this process to the agents of others; nil: all agents are in this
 	// one. All processes make the same calls on their groups, in the same order.
 	Team Team

@@ -49,7 +49,7 @@ type Problem struct {
 	// Sent counts all agents' traffic in averages of the problem's methods and of [exact.Solver];
 	// nil: it is not counted. A run has its own count.
 	Sent *dsbo.Traffic
-	Of   string // ends the names of what is sent, such as ", all folds"
+	Of   string // ends the names of sums and largest numbers, such as ", all folds"
 
 	apart      apartness // of the epoch whose problem it is
 	firstStart []float64 // Start of the first epoch, where it is not of that

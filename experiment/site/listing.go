@@ -1,6 +1,8 @@
 package site
 
 import (
+	"cmp"
+
 	"dsbo/algo"
 	"dsbo/internal/linalg"
 	"dsbo/network"
@@ -89,8 +91,8 @@ func (l listing) addIterations() error {
 	if c.Patience > 0 && l.HeldOut {
 		shortest = min(c.K, c.Patience*c.EvalEvery)
 	}
-	var times [4]Range // of averages of q numbers, of p, of q with others, and of one
-	var messages, floats Range
+	var times [len(averaged)]Range
+	var messages, floats, joined Range
 	for k := range c.K {
 		least, most := algo.ForecastOf(m, k)
 		if k >= shortest {
@@ -98,28 +100,50 @@ func (l listing) addIterations() error {
 		}
 		messages = messages.plus(Range{float64(least.Messages), float64(most.Messages)})
 		floats.Most += float64(most.Floats)
+		joined = joined.plus(Range{float64(least.Joined), float64(most.Joined)})
 		some, all := l.averagesOf(least), l.averagesOf(most)
 		for i := range times {
 			times[i] = times[i].plus(Range{some[i], all[i]})
 		}
 	}
-	l.addSum("gradients, residuals, products", l.q, l.wire, times[0])
-	l.addSum("hypergradient", l.p, l.wire, times[1])
-	l.addWith("diagonal of the Hessian", l.q, l.wire, times[2])
-	l.addNumbers("validation loss, votes", 1, times[3])
-	l.add(Quantity{Name: network.Mixed, Way: network.ByMix, Length: floats.Most / max(1, messages.Most),
-		Wire: l.wire, Times: messages})
+	q, lengths := l.q, map[string]int{"hypergradient": l.p, lossAndVotes: 1, shorterSteps: algo.ShorterSteps}
+	for i, name := range averaged {
+		if _, ok := m.(*algo.AdamCG); ok && name == "residuals" {
+			name = "validation gradients" // from which its solves begin
+		}
+		l.addSum(name, cmp.Or(lengths[name], q), l.wire, times[i])
+	}
+	l.addWith("diagonal of the Hessian", q, l.wire, joined)
+	l.add(Quantity{Name: cmp.Or(c.Problem.Average.Mixed, network.Mixed), Way: network.ByMix,
+		Length: floats.Most / max(1, messages.Most), Wire: l.wire, Times: messages})
 	return nil
 }
 
-// averagesOf returns how many averages of q numbers, of p, of q with others and of one an iteration
-// has.
-func (l listing) averagesOf(c algo.Cost) (n [4]float64) {
+// Names of short averages.
+const (
+	lossAndVotes = "validation loss, votes"
+	shorterSteps = "training losses of shorter steps"
+)
+
+// averaged are what methods average, each alone.
+var averaged = [...]string{"gradients", "residuals", "products with the Hessian", "diagonal of the Hessian",
+	"hypergradient", lossAndVotes, shorterSteps}
+
+// averagesOf returns how many averages of each an iteration has.
+func (l listing) averagesOf(c algo.Cost) (n [len(averaged)]float64) {
 	if c.Averages == 0 {
 		return n
 	}
 	long := (c.AverageFloats - c.JVP*l.p) / l.q // the numbers in short ones are few
-	return [4]float64{float64(long - c.Joined), float64(c.JVP), float64(c.Joined), float64(c.Averages - long - c.JVP)}
+	shorter := 0
+	if m, ok := l.Config.Method.(*algo.NewtonCG); ok && m.Damping > 0 {
+		shorter = c.LowerGrad // of each step
+	}
+	for i, count := range []int{c.LowerGrad, c.UpperGrad, long - c.LowerGrad - c.UpperGrad - c.Diagonal,
+		c.Diagonal - c.Joined, c.JVP, c.Averages - long - c.JVP - shorter, shorter} {
+		n[i] = float64(count)
+	}
+	return n
 }
 
 // addRecords lists what the choice of steps and records send.

@@ -93,6 +93,7 @@ func (l listing) addModels() {
 	switch {
 	case e.Parts > 0: // one penalty and the best structure
 		l.addStructures()
+		l.suffix = ", all rows"
 		l.addNumbers("losses and right answers", scoreNumbers, exactly(2))
 		if e.Levels { // of each strength that is the best so far, and of the best
 			compared.Most += float64(2*len(candidates.LevelStrengths) + 1) // with slopes
@@ -104,6 +105,7 @@ func (l listing) addModels() {
 		l.addScored(n)
 	}
 	l.addNumbers("losses of two models", compareNumbers, compared)
+	l.suffix = ""
 	for _, sum := range e.Sums {
 		l.add(sum)
 	}
@@ -196,5 +198,10 @@ func (l listing) addNetworks() {
 		one.addNumbers("training and validation loss", 2, tried.plus(Range{0, float64(folds * ends)}))
 		one.suffix = ", all folds"
 		one.addNumbers("losses of unseen rows", candidates.NetworkNumbers, again.plus(Range{0, 1}))
+	}
+	if len(l.Ending.Networks) > 0 { // of the kept one
+		l.suffix = ", network"
+		l.addNumbers("losses and right answers", scoreNumbers, Range{0, 1})
+		l.addNumbers("losses of two models", compareNumbers, Range{0, 1})
 	}
 }

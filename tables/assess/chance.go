@@ -31,6 +31,14 @@ func (e *Effects) permuted() int {
 	return (permutations+1)*n + e.outputs()
 }
 
+// slopesName returns the name of these sums.
+func (e *Effects) slopesName() string {
+	if e.Kind == Hazard {
+		return "slopes with random signs"
+	}
+	return "slopes with permuted targets"
+}
+
 // permutes reports whether the test is made with a number of columns and outputs, and of rows.
 func permutes(n, rows int) bool {
 	return 0 < n && n <= mostPermuted && float64(rows)*float64(n*(permutations+1)) <= mostProducts
@@ -52,7 +60,7 @@ func (e *Effects) Chance(seed uint64) (float64, error) {
 	}
 	sum := make([]float64, e.permuted())
 	draws := permutations + 1
-	err := e.Sum("slopes with permuted targets", sum, func(i int, part []float64) error {
+	err := e.Sum(e.slopesName(), sum, func(i int, part []float64) error {
 		s := e.sites[i]
 		if s == nil {
 			return nil

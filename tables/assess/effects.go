@@ -109,7 +109,7 @@ func (t Tables) Sums() []sums {
 	}
 	p, q := len(e.use), len(e.use)*e.outputs()
 	list := []sums{{"rows, means and squares of columns", t.measured(), 1},
-		{"slopes with permuted targets", e.permuted(), 1}}
+		{e.slopesName(), e.permuted(), 1}}
 	if q > mostWeights {
 		return list
 	}
