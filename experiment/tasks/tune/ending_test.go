@@ -26,7 +26,7 @@ func TestEnding(t *testing.T) {
 	const (
 		judged = "predictions 1, row 1, "
 		fitted = "columns 1, targets 1, columns 1, penalties 120, penalties 40, slopes 1, "
-		cox    = "columns 1, targets 1, derivatives 42, slopes 1, "
+		cox    = "columns 1, signs 1, derivatives 42, slopes 1, "
 	)
 	nothing := func(*tune) {}
 	cost := func(t *tune) { t.cost = missCost{"yes", 5} }
