@@ -47,7 +47,7 @@ type machine[T Float] struct {
 	tables         []int          // inputs whose tiles are memory of the pool, until it is given back
 	scaled         []T            // scratch of runBytes and runBeside
 	live           gathered[T]    // of runLive
-	tail           *tailMemory[T] // of a tail that no crew shares, and of lanes that are read; made at its first run
+	tail           *tailMemory[T] // of a tail that no crew shares; made at its first run
 
 	helpers []*machine[T] // that run tiles of waves
 

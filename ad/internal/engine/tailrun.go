@@ -24,16 +24,21 @@ func (w *tailMemory[T]) release() {
 
 // runTail runs the tail of the current plan and writes its outputs to dst.
 func (m port[T, V]) runTail(tl *tail, dst [][]V) {
-	if m.tail == nil {
-		m.tail = new(tailMemory[T])
-	}
 	team := kernel.NewCrew(tl.n * kernel.EntryWork)
 	if team == nil {
-		m.tailPart(tl, m.tail, 0, tl.n, dst)
-		m.tail.release()
+		m.tailAlone(tl, 0, dst)
 		return
 	}
 	team.Share(tl.n, func(from, to int) { m.tailPart(tl, new(tailMemory[T]), from, to, dst) })
+}
+
+// tailAlone runs a tail without a crew, from an entry on.
+func (m port[T, V]) tailAlone(tl *tail, from int, dst [][]V) {
+	if m.tail == nil {
+		m.tail = new(tailMemory[T])
+	}
+	m.tailPart(tl, m.tail, from, tl.n, dst)
+	m.tail.release()
 }
 
 // tailPart runs a tail on entries from..to.

@@ -86,14 +86,10 @@ func (m *machine[T]) EachVector(p *Plan, input, n int, v []float64, symmetric bo
 
 // ReadLanes copies what is wanted of p's first output, n numbers in each lane, to dst, one a row.
 func (m *machine[T]) ReadLanes(dst []float64, n int, p *Plan) {
-	if m.tail == nil {
-		m.tail = new(tailMemory[T])
-	}
-	defer m.tail.release()
 	for m.lane = range m.lanes {
 		to := dst[m.lane*n:][:n]
 		if tl := m.current.tail; tl != nil {
-			port[T, float64]{m}.tailPart(tl, m.tail, m.least, n, [][]float64{to})
+			port[T, float64]{m}.tailAlone(tl, m.least, [][]float64{to})
 		} else {
 			linalg.Convert(to[m.least:], inLane(m, p.outs[0])[m.least:])
 		}
