@@ -74,9 +74,9 @@ func (a *NewtonCG) costOf(k int, w newtonWork) Cost {
 	if a.Damping > 0 || w.cold && k > 0 {
 		byShares = steps
 	}
-	losses := byShares * len(dampedShares)
+	losses := byShares * ShorterSteps
 	vectors, numbers := steps+1+w.products+diagonals, max(2*w.constants-1, 0)+w.settling
-	return Cost{Averages: vectors + 1 + numbers + byShares, Joined: joined,
+	return Cost{Averages: vectors + 1 + numbers + byShares, Joined: joined, Shorter: byShares,
 		AverageFloats: vectors*len(a.y) + len(a.x) + numbers + losses,
 		Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: steps, HVP: w.products + min(k, 1), JVP: 1, Diagonal: diagonals,
 			Value: w.constants + losses}}

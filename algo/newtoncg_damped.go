@@ -11,8 +11,12 @@ const leastShare = 0.0625
 // the second is a full step.
 var dampedShares = [ShorterSteps]float64{0, 1, 0.25, leastShare}
 
-// ShorterSteps is the number of losses that one average of a damped step has.
-const ShorterSteps = 4
+const (
+	// ShorterSteps is the number of losses that one average of a damped step has.
+	ShorterSteps = 4
+	// LossesOfShorterSteps is the name of that average.
+	LossesOfShorterSteps = "training losses of shorter steps"
+)
 
 // lossRounding is the share of the loss by which values may differ though y is as good: the
 // rounding of y and of its gradient in float32.
@@ -21,7 +25,7 @@ const lossRounding = 0x1p-23
 // dampedShare returns the share of the step −s of y at which the averaged lower loss is least, and
 // sets the damping that follows. One message averages the losses of all shares.
 func (a *NewtonCG) dampedShare(w *Turn) (share float64) {
-	w.average("training losses of shorter steps", a.losses, a.term.lowerLosses)
+	w.average(LossesOfShorterSteps, a.losses, a.term.lowerLosses)
 	share, a.mu[0], a.fall = dampedStep(a.losses, a.mu[0], a.Damping/leastDamping)
 	return share
 }

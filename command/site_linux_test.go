@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/experiment/site"
 	"dsbo/experiment/tasks/tune"
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
@@ -118,8 +119,7 @@ func TestSurvivalOfSites(t *testing.T) {
 	flags := []string{"-task=survival", "-target=time", "-event=ill=yes", "-K=2", "-folds=2", "-split=0.25:0.25:0.5"}
 	cluster, certs, out := writeCertified(t, dir, n, map[string]any{"task": "tune", "flags": flags})
 	runSites(t, n, cluster, certs, out, dir+"/site%d.csv")
-	disclosed(t, out, certs, n)
-	data := "-data=" + filepath.Join(dir, "site{agent}.csv")
+	report, data := disclosed(t, out, certs, n), "-data="+filepath.Join(dir, "site{agent}.csv")
 	together := aloneOf(t, tune.Task(), dir, append(flags, data)...)
 	same(t, out, together, n)
 	one := testkit.Get(runs.Folder(together).ReadFile(runs.AssessmentFile))
@@ -127,9 +127,11 @@ func TestSurvivalOfSites(t *testing.T) {
 	if !bytes.Equal(of, one) || !bytes.Contains(one, []byte("Brier score")) {
 		t.Errorf("the assessment of agent 1 is %s; one process has %s", of, one)
 	}
-	text := runCommand(t, append([]string{"tune", "-explain-privacy", data}, flags...)...)
-	if !strings.Contains(text, "squared errors at edges") {
-		t.Error(text)
+	wantExplained(t, report, append([]string{"tune", "-explain-privacy", data}, flags...)...)
+	if !slices.ContainsFunc(report.Rows, func(s site.Sent) bool {
+		return s.Name == "squared errors at edges of bins"
+	}) {
+		t.Errorf("no squared errors: %+v", report.Rows)
 	}
 }
 

@@ -41,5 +41,5 @@ func ExampleJob_Plan() {
 	// losses as a sum; ring, 3 agents, ρ = 0.250000
 	// gradients: sums of 4 numbers, 5-19 times
 	// residuals: sums of 4 numbers, 2 times
-	// products with the Hessian: sums of 4 numbers, 40-175 times
+	// products with the Hessian: sums of 4 numbers, 40-168 times
 }

@@ -67,8 +67,7 @@ var withoutSums = noCollective{
 	dsbo.ConfigErrorf(
 		"-dp-epsilon: sums and texts of the agents' data by which this task prepares them would have no noise")}
 
-// maxRows is the number of rows up to which float64 is exact enough for the margin of
-// noise.
+// maxRows is the number of rows up to which float64 is exact enough for the margin of noise.
 const maxRows = 1 << 20
 
 // newGuard bounds the change by one row of clipped data. The error is the reason why there is no

@@ -183,7 +183,7 @@ func (s *Settings) validate(m algo.Method) error {
 
 // averaging returns how agents find exact averages, and how their numbers travel.
 func (s *Settings) averaging() (network.AverageOptions, error) {
-	o := network.AverageOptions{Seed: s.Seed}
+	o := network.AverageOptions{Seed: s.Seed, Mixed: network.Mixed}
 	if err := o.Wire.UnmarshalText([]byte(s.Wire)); err != nil {
 		return o, dsbo.ConfigErrorf("-wire must be float64, float32, bf16 or int8; it is %s", s.Wire)
 	}

@@ -49,7 +49,8 @@ func (e *ending) findSites(ctx context.Context, c *CrossFit, constant,
 	// without Y of sites elsewhere, and where none converges
 	p, own := e.problem.Problem, make([]train.Fit, len(e.problem.Oracles))
 	if c != nil { // they are models of all examples, not of folds, with a level each by themselves
-		p, p.Of = c.alone, ""
+		p = c.alone
+		p.Of = "" // which is of models, not of sites
 	}
 	sums := make([][]float64, len(own))
 	rows, err := p.GatherRows(ctx, "scores on the site's rows", siteNumbers, func(i int, row []float64) (err error) {

@@ -16,7 +16,7 @@ type AverageOptions struct {
 	// in the next stage: of the k-th Mix since [Averager.Begin] to the k-th after the next Begin
 	// that a Mix follows.
 	ErrorFeedback bool
-	Mixed         string // name of what Mix carries; "": [Mixed]
+	Mixed         string // name of what Mix carries, for people: see [Carried]
 }
 
 // MarshalJSON implements [json.Marshaler]. ByMix was an option of earlier versions, whose

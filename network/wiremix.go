@@ -1,7 +1,6 @@
 package network
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -115,7 +114,7 @@ func (a *Averager) mix(ctx context.Context, dst, src []float64, factor float64, 
 		wire.round(a.rounded, src, d)
 		src = a.rounded
 	}
-	a.averages.label(ByMix, Vector{Name: cmp.Or(a.averages.options.Mixed, Mixed), Wire: wire, Dst: src})
+	a.averages.label(ByMix, Vector{Name: a.averages.options.Mixed, Wire: wire, Dst: src})
 	if err := linalg.MixAdd(ctx, a.mixer.Mix, dst, src, factor, v, &a.kept); err != nil {
 		return err
 	}

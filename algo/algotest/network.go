@@ -53,6 +53,9 @@ func newMixer(of *network.Averager) *Mixer {
 		m.Joined += len(vectors) - 1
 		for _, v := range vectors {
 			m.AverageFloats += len(v.Value)
+			if v.Name == algo.LossesOfShorterSteps {
+				m.Shorter++
+			}
 			m.Longest = max(m.Longest, len(v.Value))
 		}
 		return m.call(func() error { return of.Average(ctx, vectors...) })

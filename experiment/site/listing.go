@@ -1,8 +1,6 @@
 package site
 
 import (
-	"cmp"
-
 	"dsbo/algo"
 	"dsbo/internal/linalg"
 	"dsbo/network"
@@ -106,41 +104,34 @@ func (l listing) addIterations() error {
 			times[i] = times[i].plus(Range{some[i], all[i]})
 		}
 	}
-	q, lengths := l.q, map[string]int{"hypergradient": l.p, lossAndVotes: 1, shorterSteps: algo.ShorterSteps}
 	for i, name := range averaged {
 		if _, ok := m.(*algo.AdamCG); ok && name == "residuals" {
 			name = "validation gradients" // from which its solves begin
 		}
-		l.addSum(name, cmp.Or(lengths[name], q), l.wire, times[i])
+		l.addSum(name, [...]int{l.q, l.q, l.q, l.q, l.p, 1, algo.ShorterSteps}[i], l.wire, times[i])
 	}
-	l.addWith("diagonal of the Hessian", q, l.wire, joined)
-	l.add(Quantity{Name: cmp.Or(c.Problem.Average.Mixed, network.Mixed), Way: network.ByMix,
-		Length: floats.Most / max(1, messages.Most), Wire: l.wire, Times: messages})
+	l.addWith("diagonal of the Hessian", l.q, l.wire, joined)
+	l.add(Quantity{Name: c.Problem.Average.Mixed, Way: network.ByMix, Length: floats.Most / max(1, messages.Most),
+		Wire: l.wire, Times: messages})
 	return nil
 }
 
-// Names of short averages.
-const (
-	lossAndVotes = "validation loss, votes"
-	shorterSteps = "training losses of shorter steps"
-)
-
 // averaged are what methods average, each alone.
 var averaged = [...]string{"gradients", "residuals", "products with the Hessian", "diagonal of the Hessian",
-	"hypergradient", lossAndVotes, shorterSteps}
+	"hypergradient", "validation loss, votes", algo.LossesOfShorterSteps}
 
-// averagesOf returns how many averages of each an iteration has.
+// averagesOf returns how many averages of each an iteration has. What is not of p or q numbers, nor
+// of losses, is of one number; where q is 1, that counts as of q.
 func (l listing) averagesOf(c algo.Cost) (n [len(averaged)]float64) {
 	if c.Averages == 0 {
 		return n
 	}
-	long := (c.AverageFloats - c.JVP*l.p) / l.q // the numbers in short ones are few
-	shorter := 0
-	if m, ok := l.Config.Method.(*algo.NewtonCG); ok && m.Damping > 0 {
-		shorter = c.LowerGrad // of each step
+	long := c.Averages - c.JVP - c.Shorter
+	if l.q > 1 {
+		long = (c.AverageFloats - c.Averages - c.JVP*(l.p-1) - c.Shorter*(algo.ShorterSteps-1)) / (l.q - 1)
 	}
 	for i, count := range []int{c.LowerGrad, c.UpperGrad, long - c.LowerGrad - c.UpperGrad - c.Diagonal,
-		c.Diagonal - c.Joined, c.JVP, c.Averages - long - c.JVP - shorter, shorter} {
+		c.Diagonal - c.Joined, c.JVP, c.Averages - long - c.JVP - c.Shorter, c.Shorter} {
 		n[i] = float64(count)
 	}
 	return n
@@ -184,12 +175,9 @@ func (l listing) addCopies(comparisons Range) {
 	if m.Init(l.p, l.q, 1) != nil || m.Cost(0).Averages > 0 {
 		return // all agents have the same; Init was checked before
 	}
-	for _, name := range []string{"x", "u", "y", "z"} {
-		length := l.q
-		if name < "y" {
-			length = l.p
-		}
-		l.addSum(name, length, fine, Range{0, n})
-	}
+	l.addSum("x", l.p, fine, Range{0, n})
+	l.addSum("u", l.p, fine, Range{0, n})
+	l.addSum("y", l.q, fine, Range{0, n})
+	l.addSum("z", l.q, fine, Range{0, n})
 	l.addNumbers("distances from the average", 1, Range{0, 4 * n})
 }

@@ -189,8 +189,7 @@ type Guard struct {
 // A Need adds to what a run is known to need. Its error is a policy's.
 type Need func(more func(r *Request)) error
 
-// Load adds the policy of a file, if it is there. Errors name the file and match
-// dsbo.ErrConfig.
+// Load adds the policy of a file, if it is there. Errors name the file and match dsbo.ErrConfig.
 func (g *Guard) Load(path string) error {
 	data, err := files.ReadFile(path)
 	if _, e := os.Lstat(path); errors.Is(e, fs.ErrNotExist) { // a link to nowhere is there
