@@ -13,3 +13,7 @@ import (
 func lock(f *os.File) bool {
 	return !errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }
+
+// unlock releases the lock of f. To close f is not enough: a process that this one starts has a
+// copy of it, and so the lock, until it executes its own program.
+func unlock(f *os.File) { syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }

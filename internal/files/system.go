@@ -86,7 +86,7 @@ func (System) Lock(path string) (io.Closer, error) {
 		if err == nil {
 			var there fs.FileInfo
 			if there, err = os.Stat(path); err == nil && os.SameFile(mine, there) {
-				return f, nil
+				return heldLock{f}, nil
 			}
 		}
 		f.Close()
@@ -94,4 +94,13 @@ func (System) Lock(path string) (io.Closer, error) {
 			return nil, err
 		}
 	}
+}
+
+// A heldLock is an open file with its lock.
+type heldLock struct{ *os.File }
+
+// Close releases the lock, also if others have copies of the open file.
+func (h heldLock) Close() error {
+	unlock(h.File)
+	return h.File.Close()
 }

@@ -32,3 +32,14 @@ func TestUmask(t *testing.T) {
 		}
 	}
 }
+
+// TestLockReleased: a lock is free once it is closed, though a copy of its open file is left, as a
+// process has that was started meanwhile.
+func TestLockReleased(t *testing.T) {
+	dir := t.TempDir()
+	lock := testkit.Get(files.Lock(dir))
+	left := testkit.Get(syscall.Dup(int(lock.(interface{ Fd() uintptr }).Fd())))
+	defer syscall.Close(left)
+	testkit.OK(lock.Close())
+	testkit.OK(testkit.Get(files.Lock(dir)).Close())
+}
