@@ -78,6 +78,7 @@ func (p *program) parseAgent(t experiment.Task, f *call) (o agentOptions, c *sit
 		f.Group("Task", ofTask...)
 	} else {
 		required = append(required, "out")
+		f.Elsewhere = p.flagsOfTasks()
 	}
 	f.First = slices.Concat([]string{"cluster", "agent"}, t.LocalFlags,
 		[]string{"out", "certs", "listen", "few-sites", "http", "log-file", "quiet"})
@@ -107,6 +108,19 @@ func (p *program) parseAgent(t experiment.Task, f *call) (o agentOptions, c *sit
 		o.out = string(folder)
 	}
 	return o, c, cmp.Or(o.mergeFlags(t, c, given), o.choose(c))
+}
+
+// flagsOfTasks returns, by the names of the flags that agents of a task may have of their own, the
+// command line that takes them.
+func (p *program) flagsOfTasks() map[string]string {
+	all := map[string]string{}
+	for _, t := range p.tasks {
+		for _, name := range t.LocalFlags {
+			all[name] = fmt.Sprintf("the verb of its task: %s %s -cluster FILE -agent NUMBER -%s ...", p.name,
+				t.Name, name)
+		}
+	}
+	return all
 }
 
 // choose sets the agent's number, and checks the options against its part in the run. Agents that

@@ -111,6 +111,9 @@ func TestOwnName(t *testing.T) {
 	if err == nil || !strings.HasPrefix(err.Error(), "synthetic: ") {
 		t.Errorf("error %v must begin with the verb", err)
 	}
+	// The verb agent names the verb that takes a site's own flags.
+	wantError(t, testProgram().run(t.Context(), []string{"agent", "-data=ours.csv"}, io.Discard, io.Discard), cli.Usage,
+		"flag -data is given to the verb of its task: ")
 }
 
 // The flags of a cluster file are the flags of its task's command line, without the flags of a run

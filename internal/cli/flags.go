@@ -23,9 +23,11 @@ type Flags struct {
 	Example  string   // a command line, after the flags
 	First    []string // names of the flags of the help's first page
 	Usages   string   // of the flags by groups, as [SetUsages] reads them; they precede Group's
+	// Elsewhere has, by the names of flags that the set has not, which command has them.
+	Elsewhere map[string]string
 
-	intro, outro string
-	groups       []group
+	intro, outro string  // of the help, around the flags
+	groups       []group // in the help's order
 }
 
 type group struct {
@@ -126,6 +128,9 @@ func (f *Flags) ParseOperands(args []string, out io.Writer, required ...string) 
 	if name, unknown := strings.CutPrefix(err.Error(), "flag provided but not defined: -"); unknown {
 		if instead, is := wording.Struck("-" + name); is {
 			return dsbo.ConfigErrorf("flag -%s is gone: %s", name, instead)
+		}
+		if command, is := f.Elsewhere[name]; is {
+			return dsbo.ConfigErrorf("flag -%s is given to %s", name, command)
 		}
 		var names []string
 		f.VisitAll(func(fl *flag.Flag) { names = append(names, fl.Name) })
