@@ -26,50 +26,42 @@ func (b Budget) Check() error {
 	return nil
 }
 
-// An accountant adds up Gaussian answers in Rényi divergence. The zero value has none.
-type accountant struct {
-	rate float64 // Rényi divergence of all answers at order α, divided by α: Σ 1/(2σ²)
+// divergenceRate returns the Rényi divergence of a number of answers at order α, divided by α, for
+// noise of deviation multiplier times their sensitivity: Σ 1/(2σ²), the same for all α. Rates of
+// further answers are added to it.
+func divergenceRate(multiplier float64, answers int) float64 {
+	return float64(answers) / (2 * multiplier * multiplier)
 }
 
-// Add counts n answers with noise of deviation multiplier times their sensitivity.
-func (a *accountant) Add(multiplier float64, answers int) {
-	a.rate += float64(float64(answers) / (2 * multiplier * multiplier))
-}
-
-// Divergence returns a bound of the Rényi divergence of order alpha > 1 between all answers on
-// neighbouring data.
-func (a accountant) Divergence(alpha float64) float64 { return float64(alpha * a.rate) }
-
-// Epsilon returns the least ε for which the answers are (ε, δ)-differentially private by Rényi
-// divergence:
+// epsilonOf returns the least ε for which answers with a positive rate of divergence, D(α)/α, are
+// (ε, δ)-differentially private:
 //
 //	ε = inf_{α>1}  D(α) + log(1 − 1/α) + (log(1/δ) − log α)/(α − 1)
 //
 // (Canonne, Kamath, Steinke 2020, proposition 12; Balle et al. 2020, theorem 21), and never more
-// than the D(α) + log(1/δ)/(α − 1) of Mironov 2017, proposition 3, which [Accountant.Classic] has
-// in closed form. 0 without answers.
-func (a accountant) Epsilon(delta float64) float64 {
-	if a.rate == 0 {
-		return 0
-	}
+// than classicEpsilon.
+func epsilonOf(rate, delta float64) float64 {
 	bound := func(t float64) float64 { // at order α = 1 + e^t
 		beyond := num.Exp(t) // α − 1
 		alpha := 1 + beyond
 		// log(1 − 1/α) = t − log α
-		return a.Divergence(alpha) + t - num.Log(alpha) + (num.Log(1/delta)-num.Log(alpha))/beyond
+		return float64(alpha*rate) + t - num.Log(alpha) + (num.Log(1/delta)-num.Log(alpha))/beyond
 	}
 	// The classic bound is least at α − 1 = √(log(1/δ)/rate); the least of this one is near, and
 	// the function is unimodal there.
-	middle := float64(num.Log(num.Log(1/delta)/a.rate) / 2)
-	return max(0, min(bound(argmin(bound, middle-5, middle+5)), a.Classic(delta)))
+	middle := float64(num.Log(num.Log(1/delta)/rate) / 2)
+	return max(0, min(bound(argmin(bound, middle-5, middle+5)), classicEpsilon(rate, delta)))
 }
 
-// Classic returns the ε of Mironov's conversion at the best order: rate + 2√(rate log(1/δ)).
-func (a accountant) Classic(delta float64) float64 {
-	return a.rate + float64(2*math.Sqrt(a.rate*num.Log(1/delta)))
+// classicEpsilon returns the ε of the bound D(α) + log(1/δ)/(α − 1) of Mironov 2017, proposition 3,
+// at its best order: rate + 2√(rate log(1/δ)).
+func classicEpsilon(rate, delta float64) float64 {
+	return rate + float64(2*math.Sqrt(rate*num.Log(1/delta)))
 }
 
-// argmin returns where a function is least between two points, by golden sections.
+// argmin returns where a unimodal function is least between two points, by golden sections: of the
+// four points lo < a < b < hi the one beyond the larger inner value is left out, and the other
+// inner one serves once more.
 func argmin(f func(float64) float64, lo, hi float64) float64 {
 	const golden = 0.6180339887498949
 	a, b := hi-float64(golden*(hi-lo)), lo+float64(golden*(hi-lo))
@@ -93,11 +85,9 @@ func argmin(f func(float64) float64, lo, hi float64) float64 {
 // must be at least 1.
 func noiseMultiplier(b Budget, answers int) float64 {
 	kept := func(multiplier float64) bool {
-		var a accountant
-		a.Add(multiplier, answers)
-		return a.Epsilon(b.Delta) <= b.Epsilon
+		return epsilonOf(divergenceRate(multiplier, answers), b.Delta) <= b.Epsilon
 	}
-	lo, hi := 1e-6, 1.0
+	lo, hi := 1e-6, 1.0 // a millionth keeps budgets alone that are none: the result is never below it
 	for !kept(hi) {
 		lo, hi = hi, float64(2*hi)
 	}

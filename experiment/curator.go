@@ -42,12 +42,12 @@ type curator struct {
 // noise, even for the same question.
 func newCurator(t privacyTerms, l *noiseLedger, data string) *curator { return &curator{t, l, data} }
 
-// AddNoise rounds an answer about a kind of rows to the grid and adds noise to it. sensitivity is
-// the norm by which one row can move the answer at most; what and inputs are the question, all but
-// the rows themselves on which the answer depends. A question that was asked before gets the answer
-// that was given.
+// AddNoise rounds an answer about a kind of rows to the grid and adds noise to it, in dst.
+// sensitivity is the norm by which one row can move the answer at most; what and inputs are the
+// question, all but the rows themselves on which the answer depends. A question that was asked
+// before gets the answer that was given. An error leaves no part of the answer to be used.
 func (c *curator) AddNoise(dst []float64, of rowKind, sensitivity float64, what string, inputs ...[]float64) error {
-	if sensitivity == 0 { // a product with 0
+	if sensitivity == 0 { // a product with v = 0, which is 0 whatever the rows
 		return nil
 	}
 	grid, err := gridOf(c.terms.Multipliers[of]*(1+margin), sensitivity, len(dst))
@@ -78,9 +78,10 @@ const (
 	margin = 1e-3
 )
 
-// gridOf returns the unit of a grid for n entries in which noise of deviation 2^gridBits is
-// multiplier times the sensitivity, to which rounding adds one unit for each entry: 2^gridBits
-// = multiplier·(sensitivity/grid + √entries).
+// gridOf returns the unit of a grid for a number of entries in which noise of deviation 2^gridBits
+// is multiplier times the sensitivity. Rounding moves each entry by a unit more, and the norm by
+// their root: 2^gridBits = multiplier·(sensitivity/grid + √entries). An answer for which rounding
+// would take more than half of the deviation is refused.
 func gridOf(multiplier, sensitivity float64, entries int) (float64, error) {
 	left := 1<<gridBits - float64(multiplier*math.Sqrt(float64(entries)))
 	if left < 1<<(gridBits-1) {
@@ -97,16 +98,12 @@ func gridOf(multiplier, sensitivity float64, entries int) (float64, error) {
 func (c *curator) questionKey(what string, sensitivity float64, inputs [][]float64) []byte {
 	h := sha256.New()
 	h.Write([]byte(what + "\n" + c.data + "\n"))
-	number := func(v float64) { h.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v))) }
-	number(sensitivity)
-	for _, v := range c.terms.Multipliers {
-		number(v)
-	}
+	write := func(numbers ...float64) { _ = binary.Write(h, binary.LittleEndian, numbers) } // which never fails
+	write(sensitivity)
+	write(c.terms.Multipliers[:]...)
 	for _, input := range inputs {
-		number(float64(len(input)))
-		for _, v := range input {
-			number(v)
-		}
+		write(float64(len(input))) // so that no other inputs are the same numbers
+		write(input...)
 	}
 	return h.Sum(nil)
 }

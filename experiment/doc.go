@@ -47,7 +47,7 @@
 //
 // With deviation σΔ an answer has Rényi divergence α/(2σ²) at each order α, and T answers T times
 // that, also where each is asked after the earlier ones are known (Mironov 2017, propositions 1 and
-// 7; for the discrete Gaussian: theorem 4 of Canonne et al.). [accountant] turns it into (ε, δ);
+// 7; for the discrete Gaussian: theorem 4 of Canonne et al.). [epsilonOf] turns it into (ε, δ);
 // [noiseMultiplier] finds σ for a budget.
 //
 // Not hidden are the duration of a computation, an agent's participation, the numbers of its rows,

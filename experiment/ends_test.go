@@ -254,7 +254,7 @@ func TestPrivacyApplied(t *testing.T) {
 		testkit.Get(j.resolveParameters())
 		s := j.Settings
 		if s.Evaluate != train.EvaluateOff || s.EvalEvery != every || s.DType != "float64" || s.Batch != 0 ||
-			!s.given["holdout"] || s.Privacy == nil {
+			!s.holdoutNamed || s.Privacy == nil {
 			t.Errorf("%s: %+v", args, s.Config)
 		}
 	}

@@ -13,10 +13,10 @@ const gridBits = 20
 func discreteGaussian(r *rand.Rand) int64 {
 	for {
 		size, negative := discreteLaplace(r)
-		off := int64(size) - 1<<gridBits
+		off := int64(size) - 1<<gridBits // |y| − σ
 		// |off| reaches 2^31 with probability e^-2048: its square stays below 2^62 in all draws
 		// that anybody will see.
-		if bernoulliExp(r, uint64(off*off), 2*gridBits+1) {
+		if bernoulliExp(r, uint64(off*off), 2*gridBits+1) { // 2σ² is 2 to this power
 			if negative {
 				return -int64(size)
 			}
@@ -26,6 +26,8 @@ func discreteGaussian(r *rand.Rand) int64 {
 }
 
 // discreteLaplace draws a size and a sign: n with probability proportional to e^{−|n|/2^gridBits}.
+// The last gridBits bits of the size are a uniform draw u that is taken with probability
+// e^{−u/2^gridBits}, and the other bits are the successes in a row of draws with probability 1/e.
 func discreteLaplace(r *rand.Rand) (size uint64, negative bool) {
 	for {
 		size = r.Uint64() >> (64 - gridBits)

@@ -25,9 +25,9 @@ const (
 	enoughForEach   = 5   // validation examples for each hyperparameter
 )
 
-// defaultHoldoutOf returns the default share of held-out examples for a model of many
-// hyperparameters: validation and training are the examples of all agents, and least the fewest
-// validation examples of one agent.
+// defaultHoldoutOf returns the default share of held-out examples for a model: validation and
+// training are the numbers of examples of all agents, and least the fewest validation examples of
+// one agent. A prior on λ, with a deviation, restrains it as well as held-out examples do.
 func defaultHoldoutOf(validation, training, least float64, m models.Model) float64 {
 	p, _ := m.Dims()
 	of, ok := m.(models.Restrained)
@@ -47,9 +47,9 @@ func defaultHoldoutOf(validation, training, least float64, m models.Model) float
 // holdoutFlag is the flag -holdout: a share, or auto.
 type holdoutFlag struct{ *Settings }
 
-// String implements flag.Value.
+// String implements flag.Value. Package flag asks the zero value too.
 func (f holdoutFlag) String() string {
-	if f.Settings == nil || !f.heldOut {
+	if f.Settings == nil || !f.holdoutNamed {
 		return "auto"
 	}
 	return strconv.FormatFloat(f.Holdout, 'g', -1, 64)
@@ -57,7 +57,7 @@ func (f holdoutFlag) String() string {
 
 // Set implements flag.Value.
 func (f holdoutFlag) Set(text string) (err error) {
-	if f.heldOut = text != "auto"; !f.heldOut {
+	if f.holdoutNamed = text != "auto"; !f.holdoutNamed {
 		return nil
 	}
 	if f.Holdout, err = strconv.ParseFloat(text, 64); err != nil {
@@ -66,10 +66,11 @@ func (f holdoutFlag) Set(text string) (err error) {
 	return nil
 }
 
-// chooseHoldout sets the share of held-out examples if -holdout is not given: at the start of a run
+// chooseHoldout sets the share of held-out examples if -holdout names none: at the start of a run
 // by all agents' numbers of validation and training examples, in a resumed run from the run folder.
+// Agents that joined the run later do not count, so that all choose the same.
 func (r *run) chooseHoldout(ctx context.Context, at beginning, l *loaded) error {
-	if r.settings.heldOut {
+	if r.settings.holdoutNamed {
 		return nil
 	}
 	if models.IsCompositional(l.model) { // Φ is no mean over examples, so that single ones do not judge x

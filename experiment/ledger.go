@@ -63,7 +63,8 @@ func openNoiseLedger(path string) (*noiseLedger, error) {
 	return l, nil
 }
 
-// read reads the secret and the names, or makes a secret in a file without one.
+// read reads the secret and the names, or makes a secret in a file without one. Bytes after the
+// last whole name are cut off.
 func (l *noiseLedger) read() error {
 	all, err := io.ReadAll(l.file)
 	if err != nil {
@@ -116,14 +117,15 @@ func (l *noiseLedger) Keyed(digest string) string {
 }
 
 // noise returns the source of an answer's noise, once the answer's name is on disk. question is all
-// that the answer depends on. An answer beyond the most is refused with [dsbo.ErrConfig], unless it
-// was given before.
+// that the answer depends on. Seed and name are two digests of it by the secret, of which neither
+// reveals the other. An answer beyond the most is refused with [dsbo.ErrConfig], unless it was
+// given before.
 func (l *noiseLedger) noise(of rowKind, question []byte, most int) (*rand.Rand, error) {
 	mac := hmac.New(sha256.New, l.secret[:])
 	mac.Write([]byte{byte(of)})
 	mac.Write(question)
 	seed := [sha256.Size]byte(mac.Sum(nil))
-	mac.Write([]byte("name")) // which reveals nothing of the seed
+	mac.Write([]byte("name"))
 	name := [nameLen]byte(mac.Sum(nil))
 	name[0] = byte(of)
 	if !l.given[name] {
@@ -141,6 +143,3 @@ func (l *noiseLedger) noise(of rowKind, question []byte, most int) (*rand.Rand, 
 	}
 	return rand.New(rand.NewChaCha8(seed)), nil
 }
-
-// Close closes the file.
-func (l *noiseLedger) Close() error { return l.file.Close() }

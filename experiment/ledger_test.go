@@ -33,7 +33,7 @@ func TestNoiseBelongsToItsQuestion(t *testing.T) {
 			t.Error("two questions have one noise")
 		}
 	}
-	testkit.OK(l.Close())
+	testkit.OK(l.file.Close())
 	back := testkit.Get(openNoiseLedger(path))
 	if again := draws(t, back, trainingRows, "a"); !slices.Equal(first, again) {
 		t.Errorf("the noise of one question is %v and then %v", first, again)
@@ -47,7 +47,7 @@ func TestAnswersBeyondTheMostAreRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "noise")
 	ask := func(question string) error {
 		l := testkit.Get(openNoiseLedger(path)) // the count is in the file
-		defer l.Close()
+		defer l.file.Close()
 		_, err := l.noise(validationRows, []byte(question), 2)
 		return err
 	}
@@ -68,14 +68,14 @@ func TestLedgerAfterAKill(t *testing.T) {
 		t.Error("the secret must be a new one")
 	}
 	first := draws(t, l, trainingRows, "a")
-	testkit.OK(l.Close())
+	testkit.OK(l.file.Close())
 	whole := testkit.Get(os.ReadFile(path))
 	testkit.OK(os.WriteFile(path, append(whole, 1, 2, 3), 0o600))
 	l = testkit.Get(openNoiseLedger(path))
 	if again := draws(t, l, trainingRows, "a"); !slices.Equal(first, again) || l.counts[trainingRows] != 1 {
 		t.Errorf("%d answers, noise %v, want 1 and %v", l.counts[trainingRows], again, first)
 	}
-	testkit.OK(l.Close())
+	testkit.OK(l.file.Close())
 	if now := testkit.Get(os.ReadFile(path)); !slices.Equal(now, whole) {
 		t.Errorf("the file has %d bytes, want %d", len(now), len(whole))
 	}
@@ -83,7 +83,7 @@ func TestLedgerAfterAKill(t *testing.T) {
 
 func TestTheSecretIsTheOwnersAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "noise")
-	testkit.OK(testkit.Get(openNoiseLedger(path)).Close())
+	testkit.OK(testkit.Get(openNoiseLedger(path)).file.Close())
 	if mode := testkit.Get(os.Stat(path)).Mode().Perm(); mode != 0o600 {
 		t.Errorf("the file's mode is %o, want 600", mode)
 	}
@@ -103,7 +103,7 @@ func FuzzOpenLedger(f *testing.F) {
 			}
 			return
 		}
-		defer l.Close()
+		defer l.file.Close()
 		if n := l.counts[trainingRows] + l.counts[validationRows]; n > max(0, len(content)-secretLen)/nameLen {
 			t.Errorf("%d bytes have %d answers", len(content), n)
 		}

@@ -44,8 +44,8 @@ func TestHoldoutFlag(t *testing.T) {
 		s := new(Settings)
 		f := holdoutFlag{s}
 		testkit.OK(f.Set(text))
-		if f.String() != want || s.heldOut != (text != "auto") {
-			t.Errorf("-holdout %s is %s, named %t", text, f, s.heldOut)
+		if f.String() != want || s.holdoutNamed != (text != "auto") {
+			t.Errorf("-holdout %s is %s, named %t", text, f, s.holdoutNamed)
 		}
 	}
 	err := holdoutFlag{new(Settings)}.Set("some")

@@ -8,9 +8,7 @@ func Example_accountant() {
 	multiplier := noiseMultiplier(budget, 1000)
 	fmt.Printf("deviation %.1f times what one row can change\n", multiplier)
 
-	var a accountant
-	a.Add(multiplier, 500)
-	fmt.Printf("ε of 500 answers: %.2f\n", a.Epsilon(budget.Delta))
+	fmt.Printf("ε of 500 answers: %.2f\n", epsilonOf(divergenceRate(multiplier, 500), budget.Delta))
 	// Output:
 	// deviation 127.9 times what one row can change
 	// ε of 500 answers: 0.69

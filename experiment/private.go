@@ -17,7 +17,8 @@ import (
 )
 
 // applyPrivacy checks the settings of differential privacy, and turns off everything else that
-// would reveal something of examples.
+// would reveal something of examples. Records, each of which is an answer, are at the ends alone
+// unless -eval-every asks for more.
 func (s *Settings) applyPrivacy() error {
 	given := s.given
 	if s.Epsilon == 0 {
@@ -52,7 +53,7 @@ func (s *Settings) applyPrivacy() error {
 			return dsbo.ConfigErrorf("-%s must be %s; with -dp-epsilon it is %v", v.flag, v.want, v.value)
 		}
 	}
-	given["holdout"] = true // the numbers of examples do not choose it
+	s.holdoutNamed = true // the numbers of examples do not choose it
 	s.Evaluate = train.EvaluateOff
 	if s.EvalEvery == 0 {
 		s.EvalEvery = s.Iterations
@@ -108,18 +109,18 @@ func newGuard(s *Settings, t data.Task, m models.Model, local []int) (*guard, er
 		}
 		g.bounds[i] = two
 		test, err := t.TestPart(i)
-		if err != nil || test.Len() == 0 {
-			continue
+		if err == nil && test.Len() > 0 { // a model that does not score examples leaves none
+			g.scores[i], err = programs.Score(test, false, programs.Workspace())
 		}
-		if g.scores[i], err = programs.Score(test, false, programs.Workspace()); err != nil &&
-			!errors.Is(err, dsbo.ErrCapability) {
+		if err != nil && !errors.Is(err, dsbo.ErrCapability) {
 			return nil, err
 		}
 	}
 	return g, nil
 }
 
-// plan counts the answers that the method and the records take, and finds the noise for them.
+// plan counts the answers that the method and the records take, and finds the noise for them. A
+// method's Cost is the same whatever p and q are.
 func (g *guard) plan(s *Settings, m algo.Method) (err error) {
 	m = algo.Clone(m)
 	if err := m.Init(1, 1, s.Iterations); err != nil {
@@ -137,7 +138,7 @@ func (g *guard) plan(s *Settings, m algo.Method) (err error) {
 		answers[trainingRows] += c.LowerGrad + c.HVP
 		answers[validationRows] += c.UpperGrad
 	}
-	answers[testRows] = 1 + (s.Iterations+s.EvalEvery-1)/s.EvalEvery
+	answers[testRows] = 1 + (s.Iterations+s.EvalEvery-1)/s.EvalEvery // a record at 0, each one later, one at K
 	g.terms, err = newPrivacyTerms(Budget{Epsilon: s.Epsilon, Delta: s.Delta}, answers)
 	s.Privacy.Answers, s.Privacy.Noise = g.terms.Answers, g.terms.Multipliers
 	return err
@@ -170,7 +171,9 @@ func (r *run) leastRows(ctx context.Context, at beginning, p *problem) (int, err
 }
 
 // addNoise returns the problem with noise on all that its agents answer. The secrets of the noise
-// are in the run folder until the run is over.
+// are in the run folder until the run is over, and their files stay open. Digests of data are keyed
+// by them. Exact values and losses of single examples, Evaluate and Each, have no noise and are
+// left out.
 func (g *guard) addNoise(p train.Problem, folder runs.Folder) (train.Problem, error) {
 	curators := map[int]*curator{}
 	oracles := make([]dsbo.Oracle, len(p.Oracles))
@@ -196,8 +199,10 @@ func (g *guard) addNoise(p train.Problem, folder runs.Folder) (train.Problem, er
 // maxLoss bounds the loss of one test example in a score: larger ones count as it.
 const maxLoss = 8
 
-// score returns an agent's noisy score on its test examples: a mean of losses, each as a share of
-// maxLoss, and of right answers. One row moves each of the two by 1/rows at most.
+// score returns agent i's noisy score on its test examples: a mean of losses, each as a share of
+// maxLoss, and of right answers, which is NaN of a model that predicts numbers. One row moves each
+// of the two by 1/rows at most. An agent without test examples, or a model that does not score, has
+// the zero score.
 func (g *guard) score(i int, m train.Fit, c *curator) (train.Scores, error) {
 	of := g.scores[i]
 	if of == nil {
@@ -208,36 +213,37 @@ func (g *guard) score(i int, m train.Fit, c *curator) (train.Scores, error) {
 		return train.Scores{}, err
 	}
 	rows := float64(of.Len())
-	both := make([]float64, 2)
+	means := make([]float64, 2) // of losses, of right answers: one answer, as one question asks for both
 	for _, loss := range losses {
-		both[0] += min(max(loss, 0), maxLoss) / maxLoss / rows
+		means[0] += min(max(loss, 0), maxLoss) / maxLoss / rows
 	}
 	for _, hit := range hits {
-		both[1] += hit / rows
+		means[1] += hit / rows
 	}
-	if err := c.AddNoise(both, testRows, math.Sqrt2/rows, "score", m.X, m.Y); err != nil {
+	if err := c.AddNoise(means, testRows, math.Sqrt2/rows, "score", m.X, m.Y); err != nil {
 		return train.Scores{}, err
 	}
-	right := rows * both[1]
+	right := rows * means[1]
 	if hits == nil {
 		right = math.NaN()
 	}
-	return train.Scores{Test: train.Score{Rows: rows, Losses: rows * maxLoss * both[0], Right: right}}, nil
+	return train.Scores{Test: train.Score{Rows: rows, Losses: rows * maxLoss * means[0], Right: right}}, nil
 }
 
-// curvature bounds the eigenvalues of every agent's Hessian at x from public quantities alone. o is
-// an agent's oracle.
+// curvature bounds the eigenvalues of every agent's Hessian at x from public quantities alone: the
+// bound of the losses' part, and the largest entry of the penalty's, which is diagonal. o is an
+// agent's oracle. A bounded model has a penalty.
 func (g *guard) curvature(o dsbo.Oracle, x []float64) (float64, error) {
 	_, q := o.Dims()
-	e := make([]float64, q)
+	penalty := make([]float64, q)
 	of, err := dsbo.Capabilities(o)
 	if err == nil {
-		err = of.Penalty(e, x)
+		err = of.Penalty(penalty, x)
 	}
 	if err != nil {
 		return 0, err
 	}
-	return g.curve + slices.Max(e), nil
+	return g.curve + slices.Max(penalty), nil
 }
 
 // finishPrivate writes the λ and the model of a run with differential privacy, the last ones.

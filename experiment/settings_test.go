@@ -272,7 +272,7 @@ func TestChooseHoldout(t *testing.T) {
 		"given":             {[2]int{2000, 10}, [2]int{20, 3980}, true, beginning{point: &train.Point{}}, 0.7},
 	} {
 		r := ofJob(new(Job), run{folder: folder})
-		r.settings.Agents, r.settings.Holdout, r.settings.heldOut = 2, 0.7, c.given
+		r.settings.Agents, r.settings.Holdout, r.settings.holdoutNamed = 2, 0.7, c.given
 		l := &loaded{model: models.Linear{Features: 1, Outputs: 1}}
 		for i := range c.val {
 			l.data.Shards = append(l.data.Shards, data.Shard{Train: of(c.train[i]), Val: of(c.val[i])})
@@ -295,7 +295,7 @@ func TestNames(t *testing.T) {
 		"transport mpi":              false,
 		"":                           false,
 	} {
-		if got := names(strings.Fields(line), "mpi"); got != want {
+		if got := namesTransport(strings.Fields(line), "mpi"); got != want {
 			t.Errorf("%q: %t, want %t", line, got, want)
 		}
 	}

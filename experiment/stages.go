@@ -60,7 +60,7 @@ type Settings struct {
 	Memory             float64       // GiB
 	Epsilon            float64       // of differential privacy; 0: none
 	Delta, Norm        float64       // of it: δ, and the bound of rows
-	heldOut            bool          // -holdout names a share
+	holdoutNamed       bool          // -holdout names a share, or something else has chosen one
 
 	Out                          string // run folder
 	Resume, Force, Quiet, Report bool   // resume; overwrite; no progress; write the page
@@ -217,7 +217,9 @@ type ending struct {
 	written  bool          // whether all that was found is in the folder
 }
 
-// gatherCounts returns all agents' numbers of examples, for common choices at the start of a run.
+// gatherCounts returns all agents' numbers of examples, for common choices at the start of a run: a
+// row of counts for each shard. Shards of agents elsewhere are empty, and the exchange replaces
+// their rows. Its label is what people see of it.
 func gatherCounts(ctx context.Context, team network.Team, shards []data.Shard,
 	count func(data.Shard) []float64) ([][]float64, error) {
 	var counts [][]float64

@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"dsbo"
@@ -42,19 +41,22 @@ func mpiRanks() (layout, error) {
 // such as by wrong flags, has not notified the other ones.
 func Abandon(args []string, code int) int {
 	for _, t := range transports {
-		if code != cli.OK && t.abandon != nil && names(args, t.name) {
+		if code != cli.OK && t.abandon != nil && namesTransport(args, t.name) {
 			t.abandon(code)
 		}
 	}
 	return code
 }
 
-// names reports whether a command line, which may be wrong elsewhere, has -transport with a name.
-func names(args []string, transport string) bool {
+// namesTransport reports whether a command line, which may be wrong elsewhere and is therefore not
+// parsed, has -transport=NAME or -transport NAME.
+func namesTransport(args []string, name string) bool {
 	for i, a := range args {
-		if name, is := cli.FlagName(a); is && name == "transport" {
-			return strings.HasSuffix(a, "="+transport) || !strings.Contains(a, "=") &&
-				slices.Contains(args[i+1:min(i+2, len(args))], transport)
+		if flag, is := cli.FlagName(a); is && flag == "transport" {
+			if _, value, joined := strings.Cut(a, "="); joined {
+				return value == name
+			}
+			return i+1 < len(args) && args[i+1] == name
 		}
 	}
 	return false
