@@ -64,7 +64,9 @@ func (l *oneAgent) describe(c *runs.Config) {
 	c.Transport, c.Processes, c.Identity = "grpc", l.agents, l.identity
 }
 
-// join has the agent meet the other agents, and takes part in the first session.
+// join has the agent meet the other agents, and takes part in the first session. The folder is
+// locked and the data are read before that, so that an agent which cannot work never meets them. A
+// folder that this call has begun is removed where the meeting cannot start.
 func (l *oneAgent) join(ctx context.Context, r *run) (at beginning, err error) {
 	l.agents = r.graph.W.N()
 	state, err := l.lockOwnFolder(r)
@@ -79,8 +81,8 @@ func (l *oneAgent) join(ctx context.Context, r *run) (at beginning, err error) {
 	if err != nil {
 		return at, err
 	}
-	r.folderOpen = len(points) > 0
-	if state == runs.Absent { // the register is the first file of the run
+	r.folderOpen = len(points) > 0 // an earlier process has made it ready before its first checkpoint
+	if state == runs.Absent {      // the meeting keeps a register there, before the run begins
 		l.describe(&r.settings.Config)
 		err = cmp.Or(r.folder.Open(runs.Fresh), r.folder.WriteConfig(r.settings.Config))
 	}
@@ -116,22 +118,23 @@ func (l *oneAgent) lockOwnFolder(r *run) (state runs.State, err error) {
 }
 
 // beginNext takes part in the next session, from its starting state. Once the result is final there
-// is nothing left to do.
+// is nothing left to do. A session that is over before this agent has its starting state is
+// followed by the next one.
 func (l *oneAgent) beginNext(ctx context.Context, r *run) (at beginning, err error) {
 	for {
 		s, err := l.meeting.Next(ctx)
-		if errors.Is(err, register.ErrFinal) {
+		switch {
+		case err == nil:
+			at, err = l.begin(ctx, r, s)
+		case errors.Is(err, register.ErrFinal):
 			l.final = true
 			return beginning{finished: true}, nil
-		}
-		if errors.Is(err, context.Canceled) {
+		case errors.Is(err, context.Canceled):
 			return at, fmt.Errorf("%w as it waited for the other agents", train.ErrInterrupted)
-		}
-		if state, e := r.folder.State(); e == nil && state == runs.Finished && errors.Is(err, dsbo.ErrPeer) {
-			return at, fmt.Errorf("the result is in %s; whether a quorum has it is not known: %w", r.folder, err)
-		}
-		if err == nil {
-			at, err = l.begin(ctx, r, s)
+		case errors.Is(err, dsbo.ErrPeer):
+			if state, e := r.folder.State(); e == nil && state == runs.Finished {
+				return at, fmt.Errorf("the result is in %s; whether a quorum has it is not known: %w", r.folder, err)
+			}
 		}
 		if !errors.As(err, new(*register.Over)) {
 			return at, err
@@ -140,7 +143,9 @@ func (l *oneAgent) beginNext(ctx context.Context, r *run) (at beginning, err err
 	}
 }
 
-// begin returns the starting state of a session.
+// begin returns the starting state of a session: a member's handover, for an agent that lacks it,
+// else the agent's own checkpoint. A session may begin at the start, or with the result, which need
+// no checkpoint.
 func (l *oneAgent) begin(ctx context.Context, r *run, s Session) (at beginning, err error) {
 	d := s.Decided()
 	at = beginning{team: s, changes: d.Log, finished: d.Begin.Iteration == register.Result}
@@ -156,9 +161,9 @@ func (l *oneAgent) begin(ctx context.Context, r *run, s Session) (at beginning, 
 			return at, err
 		}
 	}
-	at.setupKept = at.point != nil || d.Kept[runs.SetupFile] != ""
-	r.folderOpen = r.folderOpen && at.point != nil // else all agents write the common results, or
-	// none does
+	at.setupKept = at.point != nil || l.hasKept(runs.SetupFile)
+	// from the start on all agents write the common results once more, as save waits for all
+	r.folderOpen = r.folderOpen && at.point != nil
 	r.view.Note(Note{
 		Text: fmt.Sprintf("session %d begins with %s, %s", d.Number, wording.Count(len(d.Epoch.Members), "agent"),
 			nameOf(d.Begin)),
@@ -167,7 +172,7 @@ func (l *oneAgent) begin(ctx context.Context, r *run, s Session) (at beginning, 
 	return at, nil
 }
 
-// nameOf describes the place of a point in the run.
+// nameOf describes the place of a point in the run, for people.
 func nameOf(p register.Point) string {
 	switch p.Iteration {
 	case register.Start:
@@ -208,7 +213,7 @@ func (l *oneAgent) receive(r *run, d register.Session, given []byte) (*train.Poi
 			return nil, err
 		}
 	}
-	if l.agent >= l.agents {
+	if admitted := l.agent >= l.agents; admitted { // it joins a run that has begun: its folder is made ready here
 		if err := l.adoptConfig(r, config); err != nil {
 			return nil, fmt.Errorf("the configuration that a member hands over: %w", err)
 		}
@@ -231,10 +236,11 @@ func (l *oneAgent) adoptConfig(r *run, theirs []byte) error {
 }
 
 // attemptAgain makes the result final, once it is on all agents' disks, and waits until they know
-// that. After the end of a session the run continues in the next one.
+// that. After the end of a session, at any of these steps, the run continues in the next one: other
+// agents may lack the result.
 func (l *oneAgent) attemptAgain(ctx context.Context, r *run, err error) (next beginning, again bool, end error) {
-	done := err == nil
-	if done && !l.final {
+	hasResult := err == nil
+	if hasResult && !l.final {
 		r.view.Log("finished; waiting for the other agents")
 		if err = l.session.Finish(ctx); err == nil {
 			l.final = true
@@ -249,17 +255,17 @@ func (l *oneAgent) attemptAgain(ctx context.Context, r *run, err error) (next be
 			return next, true, nil
 		}
 	}
-	if done && errors.Is(err, context.Canceled) {
+	if hasResult && errors.Is(err, context.Canceled) {
 		err = fmt.Errorf("%w as it waited for the others to know that it has finished", train.ErrInterrupted)
 	}
 	return next, false, err
 }
 
 // fail ends the run for all, unless this agent may be restarted while the other agents wait for it:
-// it was stopped, or could not write its files.
+// it was stopped, or could not write its files. Wrong settings are as wrong after a restart.
 func (l *oneAgent) fail(err error) {
-	returns := errors.Is(err, context.Canceled) || errors.As(err, new(*fs.PathError))
-	if !returns || errors.Is(err, dsbo.ErrConfig) {
+	mayReturn := errors.Is(err, context.Canceled) || errors.As(err, new(*fs.PathError))
+	if !mayReturn || errors.Is(err, dsbo.ErrConfig) {
 		l.meeting.Fail(err)
 	}
 }

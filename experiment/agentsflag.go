@@ -13,7 +13,7 @@ import (
 // with commas between.
 type agentsFlag struct{ *Settings }
 
-// String implements flag.Value.
+// String implements flag.Value. Package flag asks the zero value too.
 func (f agentsFlag) String() string {
 	if f.Settings == nil {
 		return ""
@@ -24,19 +24,20 @@ func (f agentsFlag) String() string {
 	return strconv.Itoa(f.Agents)
 }
 
-// Set implements flag.Value.
+// Set implements flag.Value. A single number counts agents, and the settings check it later: a
+// graph file may bring it.
 func (f agentsFlag) Set(text string) error {
-	f.Numbers = nil
+	var numbers []int
 	parts := strings.Split(text, ",")
 	for _, part := range parts {
 		n, err := strconv.Atoi(strings.TrimSpace(part))
-		if err != nil || len(parts) > 1 && (n < 0 || slices.Contains(f.Numbers, n)) {
+		if err != nil || len(parts) > 1 && (n < 0 || slices.Contains(numbers, n)) {
 			return fmt.Errorf("it must be a whole number, or different ones from 0 with commas between; it is %q", text)
 		}
-		f.Numbers = append(f.Numbers, n)
+		numbers = append(numbers, n)
 	}
-	if f.Agents = len(parts); len(parts) == 1 {
-		f.Agents, f.Numbers = f.Numbers[0], nil
+	if f.Agents, f.Numbers = len(numbers), numbers; len(numbers) == 1 {
+		f.Agents, f.Numbers = numbers[0], nil
 	}
 	return nil
 }

@@ -56,7 +56,8 @@ func joinedRows(s *runs.Summary) [][]string {
 		return nil
 	}
 	rows := [][]string{{"site", "rows", "own model", "joint model", "change by joining"}}
-	add := func(name string, one runs.Site, sites int) {
+	// intervals are as wide as a number of them at once must be
+	add := func(name string, one runs.Site, intervals int) {
 		row := []string{name, fmt.Sprint(one.Examples)}
 		if !one.Change.Known() {
 			rows = append(rows, append(row, "-", "-", one.NoChange()))
@@ -69,7 +70,7 @@ func joinedRows(s *runs.Summary) [][]string {
 			}
 			row = append(row, text)
 		}
-		low, high := one.ChangeInterval(sites)
+		low, high := one.ChangeInterval(intervals)
 		rows = append(rows, append(row,
 			fmt.Sprintf("%s (%s to %s)", lossText(one.Change), lossText(low), lossText(high))))
 	}
@@ -82,18 +83,19 @@ func joinedRows(s *runs.Summary) [][]string {
 	return rows
 }
 
-// lossText writes a loss, or a difference.
+// lossText writes a loss, or a difference, with four decimals: one of a large number, and more of
+// one that four round to 0, so that it shows two or three digits.
 func lossText(n runs.Number) string {
-	digits := 4
+	decimals := 4
 	switch size := math.Abs(float64(n)); {
 	case size >= 100:
-		digits = 1
-	case 0 < size && size < 0.00005: // which four digits round to 0
-		for ; size < 0.001 && digits < 12; size *= 10 {
-			digits++
+		decimals = 1
+	case 0 < size && size < 0.00005:
+		for ; size < 0.001 && decimals < 12; size *= 10 {
+			decimals++
 		}
 	}
-	return strings.ReplaceAll(fmt.Sprintf("%.*f", digits, float64(n)), "-", "−")
+	return strings.ReplaceAll(fmt.Sprintf("%.*f", decimals, float64(n)), "-", "−")
 }
 
 // negligible is the share of the largest weight below which a column is not among the used ones.

@@ -12,7 +12,8 @@ import (
 	"dsbo/train"
 )
 
-// prepare checks all settings that can be checked without data and without other processes.
+// prepare chooses the view, and checks all settings that can be checked without data and without
+// other processes. Of several processes the leading one alone shows progress on stderr.
 func (r *run) prepare(stderr io.Writer) (err error) {
 	if r.view = r.job.View; r.view == nil {
 		if !r.layout.leads() {
@@ -26,8 +27,8 @@ func (r *run) prepare(stderr io.Writer) (err error) {
 	return r.readChanges()
 }
 
-// attempt runs the method from a beginning on, and then finds the models. With an error it returns
-// how far it has come.
+// attempt runs the method from a beginning on, and then finds the models. Beside an error it
+// returns an ending with all that was found until then, for the summary of a run that failed.
 func (r *run) attempt(ctx context.Context, at beginning) (*ending, error) {
 	e := &ending{run: r}
 	r.job.Sent.Begin(site.Loading)
@@ -69,9 +70,11 @@ func (r *run) attempt(ctx context.Context, at beginning) (*ending, error) {
 
 // iterate checks the configuration, shows the loaded problem and the seconds that loading took,
 // prepares the run folder and runs the iterations. Everything after them is of the last epoch's
-// agents.
+// agents. e.config stays without noise.
 func (e *ending) iterate(ctx context.Context, took float64) (err error) {
 	r, c, p := e.run, e.config, &e.problem
+	// A checkpoint has digests of data that are keyed by the secrets of noise, and validateStart
+	// compares them: on a resume noise comes before. At a start its secrets need the open folder.
 	if err := p.guard.protect(&c, c.Resume); err != nil {
 		return err
 	}
@@ -117,8 +120,8 @@ func (e *ending) iterate(ctx context.Context, took float64) (err error) {
 	return e.writeIterates()
 }
 
-// protect adds noise to the agents' answers, if there is differential privacy and it is due: a
-// resumed run's folder has the secrets already.
+// protect adds noise to the agents' answers in c, if it is due. A nil guard is of a run without
+// differential privacy, and adds none.
 func (g *guard) protect(c *train.Config, due bool) (err error) {
 	if g != nil && due {
 		c.Problem, err = g.addNoise(c.Problem, runs.Folder(c.Dir))

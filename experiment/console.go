@@ -18,7 +18,8 @@ import (
 // WriteResult writes the result of a finished run to w: the verdict, the table of models, their
 // cost, and the places of further files. For a run over tables, it answers a person's questions
 // first, and ends there unless all is set by -v. head names the problem. With page it first writes
-// report.html, and figures where the program draws them, to the run's folder.
+// report.html, and figures where the program draws them, to the run's folder. w gets all or, after
+// an error, nothing.
 func WriteResult(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page, all bool) (err error) {
 	path := ""
 	if page {

@@ -13,7 +13,9 @@ import (
 	"dsbo/train"
 )
 
-// finish finds the models that the best iterate is compared with, and keeps the better one.
+// finish finds the models that the best iterate is compared with, and keeps the better one. Where
+// the best iterate does not beat the rival, searches for a better λ follow: back from it to the
+// constant, then downhill. The kept model is written before further comparisons, which may fail.
 func (e *ending) finish(ctx context.Context) error {
 	r, of, best := e.run, e.result, e.result.Best
 	solver := cmp.Or(of.Exact, e.problem.Solver()) // warm, where records had exact values
@@ -21,8 +23,8 @@ func (e *ending) finish(ctx context.Context) error {
 		riseNotes(of.Records, best, of.Iterations, r.settings.Iterations, e.problem.meaning.Symbol))
 	tuned := candidates.NewModel(e.problem.meaning.Symbol+" tuned", runs.Unknown(), best.X)
 	found := e.newFinder(e.problem.Problem, len(best.X), solver)
-	found.Second = best.Y
-	found.Spent = of.Last().HVP / r.settings.Agents
+	found.Second = best.Y                           // the other start of solutions that are not the only ones
+	found.Spent = of.Last().HVP / r.settings.Agents // products of an agent so far, which bound searches
 	if err := found.Solve(ctx, tuned, best.Y, best.Z); err != nil {
 		return err
 	}

@@ -13,8 +13,9 @@ import (
 	"dsbo/train"
 )
 
-// runFolder chooses the run folder. Without -out it is the first free one of the task, the preset
-// and the seed in the folder for results, or with -resume the newest of them.
+// runFolder chooses the run folder, and how it is begun. Without -out it is the first free one of
+// BASE, BASE-2, BASE-3 and so on in the folder for results, with a BASE of the task, the preset and
+// the seed; with -resume the last that is not free, and with -force BASE.
 func (s *Settings) runFolder() (runs.Folder, runs.Mode, error) {
 	mode := runs.ModeOf(s.Resume, s.Force)
 	if s.Out != "" {
@@ -48,7 +49,8 @@ func (r *run) checkpoints(agents []int) ([]train.Point, error) {
 }
 
 // openFolder prepares the run folder, once, with the changes of members so far and the common
-// results.
+// results. -force begins a new run, whose noise must have new secrets. Processes that share the
+// folder wait until the leading one has prepared it.
 func (r *run) openFolder(ctx context.Context, changes membership.Log, found *setup) error {
 	if r.folderOpen {
 		return nil
@@ -65,13 +67,14 @@ func (r *run) openFolder(ctx context.Context, changes membership.Log, found *set
 		if err := r.folder.WriteConfig(r.settings.Config); err != nil {
 			return err
 		}
-		if found.exchange != nil && len(found.Found) > 0 {
+		isNew := found.exchange != nil // else it was read from the folder
+		if isNew && len(found.Found) > 0 {
 			if err := r.layout.save(ctx, func() error { return r.folder.WriteSetup(found.Setup) }); err != nil {
 				return err
 			}
 		}
-		if len(changes) > 0 && !r.layout.ownsFiles() { // an agent with its own folder keeps them in
-			// its register
+		// an agent with its own folder keeps the changes in its register
+		if len(changes) > 0 && !r.layout.ownsFiles() {
 			if err := r.folder.WriteChanges(changes); err != nil {
 				return err
 			}
@@ -81,8 +84,9 @@ func (r *run) openFolder(ctx context.Context, changes membership.Log, found *set
 	return r.layout.awaitFolder(ctx)
 }
 
-// writeFailure writes the summary of a run that ended with an error, if it had begun, and returns
-// that error. There is a page where one is wanted and no iteration will follow.
+// writeFailure writes the summary of a run that ended with an error, if its iterations had begun
+// and their results are not complete in the folder, and returns that error. There is a page where
+// one is wanted and no iteration will follow: after a divergence, or once iterations are over.
 func (e *ending) writeFailure(err error) error {
 	r := e.run
 	if e.result == nil || !r.layout.leads() || e.written {

@@ -31,19 +31,13 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 		ctx, stop = cli.UntilStdinEnds(ctx)
 		defer stop()
 	}
-	l := j.Layout
-	if l == nil {
-		start, err := layoutOf(s.Transport)
-		if err == nil {
-			l, err = start()
-		}
-		if err != nil {
-			return err
-		}
+	l, err := j.chosenLayout()
+	if err != nil {
+		return err
 	}
 	r := newRun(j, l)
 	defer func() {
-		if r.lock != nil {
+		if r.lock != nil { // released first, since endRun may end the process
 			r.lock.Close()
 		}
 		err = l.endRun(ctx, j.name, stderr, err)
@@ -51,8 +45,22 @@ func (j *Job) Run(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	return r.finishJob(ctx, stdout, stderr)
 }
 
+// chosenLayout returns the job's layout, which starts with the other processes of -transport where
+// the caller has given none.
+func (j *Job) chosenLayout() (layout, error) {
+	if j.Layout != nil {
+		return j.Layout, nil
+	}
+	start, err := layoutOf(j.Settings.Transport)
+	if err != nil {
+		return nil, err
+	}
+	return start()
+}
+
 // finishJob runs the method, in as many attempts as it takes, and prints the result, or writes why
-// it failed.
+// it failed. A nil stdout means no print. A process that takes over a result found elsewhere prints
+// none.
 func (r *run) finishJob(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	if err = r.prepare(stderr); err != nil {
 		return err
@@ -66,7 +74,7 @@ func (r *run) finishJob(ctx context.Context, stdout, stderr io.Writer) (err erro
 		switch {
 		case !at.finished:
 			e, err = r.attempt(ctx, at)
-		case !e.written: // it is taken over, or an earlier process has found it
+		case !e.written: // the result in the folder is not this attempt's, which was cut short
 			e = new(ending)
 		}
 		at, again, err = r.layout.attemptAgain(ctx, r, err)
@@ -79,6 +87,7 @@ func (r *run) finishJob(ctx context.Context, stdout, stderr io.Writer) (err erro
 	if !r.layout.leads() {
 		return nil
 	}
+	// secrets of noise and kept results serve a resume, and a finished run has none
 	if err := errors.Join(r.folder.RemoveWithPrefix(runs.NoisePrefix),
 		r.folder.RemoveWithPrefix(runs.KeptPrefix)); err != nil {
 		return err

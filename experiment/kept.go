@@ -17,9 +17,10 @@ import (
 	"dsbo/train"
 )
 
-// conclude adds models and the verdict of their gains to the summary, and returns the model to
-// keep: the rival if the tuned one has lost. The verdict is on tuning, unless head names something
-// else.
+// conclude adds others and the tuned model, which is the last of the table, and the verdict of
+// their gains to the summary, and returns the model to keep: the rival, which is among others, if
+// the tuned one has lost. The verdict is on tuning, unless head names something else. Where a
+// search after the iterations has found the tuned λ, it is not the method's.
 func (e *ending) conclude(head string, tuned, rival *candidates.Model, lost bool, others []*candidates.Model,
 	gains []runs.Gain, notes []string) *candidates.Model {
 	kept := tuned
@@ -33,12 +34,13 @@ func (e *ending) conclude(head string, tuned, rival *candidates.Model, lost bool
 	for _, m := range append(others, tuned) {
 		e.summary.Models = append(e.summary.Models, m.Model)
 	}
-	foundBy, notBy := cmp.Or(tuned.FoundBy, e.run.settings.Algorithm), ""
-	if foundBy == candidates.FoundBySearch || foundBy == candidates.FoundByHalving {
-		notBy = e.run.settings.Algorithm
+	method, notBy := e.run.settings.Algorithm, ""
+	if tuned.FoundBy == candidates.FoundBySearch || tuned.FoundBy == candidates.FoundByHalving {
+		notBy = method
 	}
 	e.summary.Verdict = runs.Contest{
-		Head: head, Count: len(tuned.X), Meaning: e.problem.meaning, FoundBy: foundBy, NotBy: notBy,
+		Head: head, Count: len(tuned.X), Meaning: e.problem.meaning,
+		FoundBy: cmp.Or(tuned.FoundBy, method), NotBy: notBy,
 		Constant: rival.Lambda, Against: rival.Name, Lost: lost,
 		Asked: tuned.FoundBy == candidates.FoundByPath, TestFlag: e.run.job.Task.TestFlag,
 		Foreign: rival.Finder != tuned.Finder, Counted: e.problem.whole.Counted,
@@ -51,8 +53,9 @@ func (e *ending) conclude(head string, tuned, rival *candidates.Model, lost bool
 	return kept
 }
 
-// addSpread gives gains the largest change of a loss from one solution of one of some models to
-// the solution from its other start.
+// addSpread gives gains the largest change of a loss between the two solutions of a model of a
+// nonconvex lower problem, which were found from two starts. A model with one solution changes
+// nothing.
 func addSpread(ctx context.Context, gains []runs.Gain, of ...*candidates.Model) error {
 	for _, m := range of {
 		other, ok := m.Other()
@@ -76,7 +79,8 @@ func widenSpreads(gains, changes []runs.Gain) {
 	}
 }
 
-// writeFinished writes the summary of a run that has finished.
+// writeFinished writes the summary of a run that has finished. Its epoch is the number of changes
+// in the membership log, by which an agent's register finds the session of the result.
 func (e *ending) writeFinished(ctx context.Context) error {
 	if !e.run.layout.leads() {
 		return nil
@@ -93,17 +97,17 @@ func (e *ending) saveKept(ctx context.Context, kept *candidates.Model, final *fi
 		return nil
 	}
 	shape := e.problem.shapeY
-	if final != nil { // it is a model of all folds' rows
+	if final != nil { // one model of all folds' rows, where y of the problem has a model for each fold
 		shape = []int{len(kept.Y)}
 	}
 	if err := e.run.writeModel(kept.X, kept.Y, shape); err != nil {
 		return err
 	}
-	notes := &e.summary.Verdict.Notes
-	before := len(*notes)
+	v := &e.summary.Verdict
+	before := v.Notes
 	err := e.finishTask(ctx, kept, final)
 	if errors.Is(err, dsbo.ErrDiverged) { // the models found so far stay
-		*notes = append((*notes)[:before], fmt.Sprintf("There is no model to predict with: %v", err))
+		v.Notes = append(before, fmt.Sprintf("There is no model to predict with: %v", err))
 		e.warnings = append(e.warnings, err.Error())
 		e.run.view.Log("warning: %v", err)
 		return nil
@@ -137,7 +141,7 @@ func (e *ending) finishTask(ctx context.Context, kept *candidates.Model, final *
 }
 
 // keptGain adds the expected gain of the kept model, of times as many rows as the judged tuned one,
-// to the verdict and returns it; 0: unknown, or the tuned one is not kept.
+// to the verdict and returns it; 0: unknown, or the tuned one, the last of the table, is not kept.
 func (e *ending) keptGain(times float64) runs.Number {
 	v, n := &e.summary.Verdict, len(e.summary.Models)
 	if v.ExpectedGain > 0 && n > 0 && e.summary.Models[n-1].Kept {
@@ -146,8 +150,8 @@ func (e *ending) keptGain(times float64) runs.Number {
 	return v.ExpectedKept
 }
 
-// solveOther returns the solution of the lower problem of a model on other data of the agents,
-// at x.
+// solveOther returns the solution of the lower problem of a model on other data of the agents in
+// the run, at x. One that has not converged is logged; one that is not finite is dsbo.ErrDiverged.
 func (e *ending) solveOther(ctx context.Context, t data.Task, m models.Model, x []float64) (LowerSolution, error) {
 	f, err := e.finderOf(allRows, memberData(t, e.result.Epoch), m)
 	if err != nil {
@@ -185,8 +189,9 @@ func unconvergedNotes(models []runs.Model, symbol string) []string {
 		strings.Join(names, "; "), symbol)}
 }
 
-// reachedNotes returns notes on the meaning of Φ if the lower problem is not known to be convex,
-// and on the least eigenvalues of its Hessian.
+// reachedNotes returns a note on the meaning of Φ if the lower problem is not known to be convex,
+// so that solutions are merely reached; and on the least eigenvalues of its Hessian, of the first
+// and the last record.
 func reachedNotes(models []runs.Model, records []runs.Record) []string {
 	var reached, unsettled, spreads []string
 	for _, m := range models {
@@ -226,16 +231,16 @@ func reachedNotes(models []runs.Model, records []runs.Record) []string {
 	return []string{note}
 }
 
-// riseNotes returns notes that the held-out loss rose by more than chance ([train.Best]) while the
-// validation loss fell, as far as the printed digits show, and on the reason why a run ended after
-// done of all iterations.
+// riseNotes returns a note that the held-out loss rose by more than chance ([train.Best]) while the
+// validation loss fell, as far as the printed digits show, or on the reason why a run ended after
+// done of all iterations; nil where neither is so. symbol is λ or x.
 func riseNotes(records []runs.Record, best train.Best, done, all int, symbol string) []string {
 	i := slices.IndexFunc(records, func(rec runs.Record) bool { return rec.Iteration == best.Iteration })
 	if i < 0 || best.Rose < train.LeastRose {
 		return nil
 	}
 	then, last := records[i], records[len(records)-1]
-	alike := func(a, b runs.Number) bool { return fmt.Sprintf("%.4f", a) == fmt.Sprintf("%.4f", b) }
+	alike := func(a, b runs.Number) bool { return fmt.Sprintf("%.4f", a) == fmt.Sprintf("%.4f", b) } // as printed
 	overfit := !alike(then.HoldoutLoss, last.HoldoutLoss) && !alike(then.ValLoss, last.ValLoss) &&
 		last.ValLoss < then.ValLoss
 	ended := ""

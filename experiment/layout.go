@@ -80,7 +80,8 @@ func (r *run) checkFlags() error {
 	return err
 }
 
-// checkOwner reports a folder whose run has its agents elsewhere, or belongs to another agent.
+// checkOwner reports a folder whose run has its agents elsewhere, or belongs to another agent. Each
+// process resumes the checkpoints of its own agents, so that their number must be the same.
 func (r *run) checkOwner(l layout) error {
 	var own runs.Config
 	l.describe(&own)

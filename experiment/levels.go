@@ -20,7 +20,9 @@ type levelChoice struct {
 
 // chooseLevels finds the structures of models in which each site has a level of its own. If their
 // loss on rows unseen by these models is below plain's, the structures without levels, it returns
-// them, the problem of their parts, and c with the levels; else plain. The note has both losses.
+// them, the problem of their parts, and c with the levels; else plain and its parts. The note has
+// both losses. Levels with one penalty for all are tried first, which is quick: where these promise
+// nothing, no structures are looked for.
 func (e *ending) chooseLevels(ctx context.Context, c CrossFit, plain *candidates.Structures,
 	parts train.Problem) (CrossFit, *candidates.Structures, train.Problem, string, error) {
 	best, err := kept(ctx, e, "levels", func() (levelChoice, error) { return e.tryLevels(ctx, c, plain, parts) })
@@ -39,18 +41,19 @@ func (e *ending) chooseLevels(ctx context.Context, c CrossFit, plain *candidates
 	if best.Gain, err = unseenGain(ctx, ofLevels, found.CrossFitted(), parts, plain.CrossFitted()); err != nil {
 		return c, nil, parts, "", err
 	}
-	if keeps := c.Levels.Always || candidates.Promises(best.Gain); !keeps {
+	if !c.Levels.Always && !candidates.Promises(best.Gain) {
 		return c, plain, parts, levelNote(best, false), nil
 	}
 	return with, found, ofLevels, levelNote(best, true), nil
 }
 
 // tryLevels returns the best strength of levels by one penalty for all; then the best one of slopes
-// beside these, where they are better or always asked for.
+// beside these, where they are better or always asked for: least then forgets the levels without
+// slopes. Its gain is over plain with one penalty, on rows of parts that no model has seen.
 func (e *ending) tryLevels(ctx context.Context, c CrossFit, plain *candidates.Structures,
 	parts train.Problem) (best levelChoice, err error) {
-	least := math.Inf(1)
-	try := func(strength, ofSlopes float64) error {
+	least := math.Inf(1) // criterion of best
+	tryStrengths := func(strength, ofSlopes float64) error {
 		c.Levels.Strength, c.Levels.SlopeStrength = strength, ofSlopes
 		fit, err := e.problem.foldsOf(c, e.watch)
 		if err != nil {
@@ -65,7 +68,7 @@ func (e *ending) tryLevels(ctx context.Context, c CrossFit, plain *candidates.St
 		return err
 	}
 	for _, strength := range candidates.LevelStrengths {
-		if err := try(strength, 0); err != nil {
+		if err := tryStrengths(strength, 0); err != nil {
 			return best, err
 		}
 	}
@@ -75,16 +78,17 @@ func (e *ending) tryLevels(ctx context.Context, c CrossFit, plain *candidates.St
 	if c.Levels.Always {
 		least = math.Inf(1)
 	}
-	of := best.Strength
-	for _, strength := range candidates.LevelStrengths {
-		if err := try(of, strength); err != nil {
+	ofLevels := best.Strength
+	for _, ofSlopes := range candidates.LevelStrengths {
+		if err := tryStrengths(ofLevels, ofSlopes); err != nil {
 			return best, err
 		}
 	}
 	return best, nil
 }
 
-// unseenGain compares models of folds on the rows that they have not seen.
+// unseenGain returns the gain of m, models of the folds of p, over a, models of the folds of
+// against, on the rows that each has not seen.
 func unseenGain(ctx context.Context, p train.Problem, m train.Fit, against train.Problem, a train.Fit) (runs.Gain,
 	error) {
 	gains, err := p.Compare(ctx, m, against, a)
@@ -96,7 +100,8 @@ func unseenGain(ctx context.Context, p train.Problem, m train.Fit, against train
 	return runs.Gain{}, err
 }
 
-// levelNote returns a note on whether sites have a level of their own, and why.
+// levelNote returns a note on whether sites have a level of their own, and why. A strength is the
+// number of rows that would shrink as much.
 func levelNote(of levelChoice, kept bool) string {
 	head := "All sites have one level, as one for each does not promise more"
 	if kept {

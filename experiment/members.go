@@ -16,7 +16,7 @@ import (
 )
 
 // readChanges reads the membership log that -membership names or, for a resumed run, the one in its
-// folder, and checks it against the settings.
+// folder, and checks it against the settings. -resume has set -out when it read the run's flags.
 func (r *run) readChanges() (err error) {
 	s := r.settings
 	switch {
@@ -67,10 +67,9 @@ func (r *run) admit(changes membership.Log, l *loaded) error {
 		}
 	}
 	for i := len(l.data.Shards); i < changes.Roster(r.settings.Agents); i++ {
-		if r.layout.ownsFiles() ||
-			!slices.ContainsFunc(changes, func(c membership.Change) bool { return slices.Contains(c.Members, i) }) {
-			l.data.Shards = append(l.data.Shards, data.Shard{}) // it is in another process, or
-			// never joins
+		joins := slices.ContainsFunc(changes, func(c membership.Change) bool { return slices.Contains(c.Members, i) })
+		if r.layout.ownsFiles() || !joins { // it is in another process, or nowhere
+			l.data.Shards = append(l.data.Shards, data.Shard{})
 			continue
 		}
 		found := &setup{Setup: l.setup.Setup}
@@ -118,9 +117,12 @@ func noteChange(v Viewer, changes membership.Log, e membership.Epoch) {
 		Facts: []any{"epoch", e.Number, "iteration", e.Iteration, "members", e.Members}})
 }
 
-// memberData returns the data of the members of an epoch, at their positions.
+// memberData returns the data of the members of an epoch, at their positions. Members are in
+// ascending order; the zero epoch has all agents.
 func memberData(t data.Task, e membership.Epoch) data.Task {
-	if n := len(e.Members); n == 0 || n == len(t.Shards) && e.Members[n-1] < n {
+	n := len(e.Members)
+	allMembers := n == 0 || n == len(t.Shards) && e.Members[n-1] < n
+	if allMembers {
 		return t
 	}
 	var shards []data.Shard

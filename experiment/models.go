@@ -17,8 +17,8 @@ import (
 )
 
 // rivals returns the models that the tuned one is compared with, in the order of the table, and the
-// best of them, which the verdict is against: the baselines of the model's own, where it has some;
-// else the constants 0 and the best one.
+// best of them, which the verdict is against: the baselines of the model's own, where it has some,
+// which may be of other models; else the constants 0 and the best one, which may be 0 as well.
 func (e *ending) rivals(ctx context.Context,
 	found *candidates.Finder) (all []*candidates.Model, best *candidates.Model, err error) {
 	m, ok := e.problem.model.(models.Baselined)
@@ -52,8 +52,8 @@ func (e *ending) rivals(ctx context.Context,
 	return all, best, nil
 }
 
-// newFinder returns the finder of a problem with p hyperparameters, whose exact solutions a
-// solver finds.
+// newFinder returns the finder of a problem with p hyperparameters, whose models the solver finds,
+// or training by the run's method where it can.
 func (e *ending) newFinder(prob train.Problem, p int, solver *exact.Solver) *candidates.Finder {
 	return candidates.New(prob, e.problem.meaning.Symbol, p, solver, heldConfig(e.config, prob), e.watch)
 }
@@ -70,9 +70,9 @@ func (e *ending) finderOf(of string, t data.Task, m models.Model) (*candidates.F
 	return e.newFinder(prob, p, prob.Solver()), nil
 }
 
-// heldConfig returns the configuration of runs that find models with x fixed, by methods that can,
-// after a run by c. It is nil if c's method cannot, or if the lower problem has one solution, which
-// is found exactly.
+// heldConfig returns the configuration of runs that find models with x fixed, as c's run has found
+// its own, without records, checkpoints and changes of members. It is nil if c's method cannot, or
+// if the lower problem has one solution, which is found exactly.
 func heldConfig(c train.Config, p train.Problem) *train.Config {
 	held := algo.Held(c.Method)
 	if held == nil || !p.Nonconvex {
@@ -113,8 +113,8 @@ func (w modelWatcher) Found(m *candidates.Model) {
 	})
 }
 
-// startConstant returns the first constant to try: the whole number nearest to the start of λ, or
-// to its median, or else the one that the method's search found.
+// startConstant returns the first constant to try: the whole number nearest to the one that the
+// method's search for a start has found, else to the median of the start of λ.
 func startConstant(startX []float64, of dsbo.Algorithm) int {
 	start := num.Median(startX)
 	if constant := algo.TraitsOf(of).StartConstant; constant != nil {

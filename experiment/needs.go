@@ -10,7 +10,8 @@ import (
 // the site's own table show them. Needs that depend on common results are asked for by Job.Site
 // when they are known. Errors other than a policy's match dsbo.ErrConfig.
 //
-// from has the needs of the exchange: whether sums are unmasked, and who can admit agents.
+// from has the needs of the exchange: whether sums are unmasked, and who can admit agents. A method
+// that mixes sends its vectors to neighbours unmasked. Noise makes all of that harmless.
 func (j *Job) AskSite(agent, n int, from site.Request, need site.Need) error {
 	s := j.Settings
 	p, err := j.resolveParameters()
@@ -18,7 +19,7 @@ func (j *Job) AskSite(agent, n int, from site.Request, need site.Need) error {
 		return err
 	}
 	m := algo.Clone(p.method)
-	if err := m.Init(1, 1, s.Iterations); err != nil {
+	if err := m.Init(1, 1, s.Iterations); err != nil { // for its Cost, which is the same whatever p and q are
 		return err
 	}
 	mixes, shown := false, Sites{}

@@ -77,19 +77,22 @@ func (p *pace) step(w work, units float64) {
 	p.last = now
 }
 
-// rate returns the seconds for a unit of a kind, and false while nothing has been timed.
+// rate returns the seconds for a unit of a kind, and false while nothing has been timed. A kind
+// that has not begun has the rate of the first one in its list that has, by their work for a unit.
 func (p *pace) rate(w work) (float64, bool) {
-	scale := [workKinds]float64{1, solutionWork, solutionWork}
-	for _, like := range [workKinds][]work{{iterating, evaluating, modelling}, {evaluating, modelling, iterating},
-		{modelling, evaluating, iterating}}[w] {
+	unitWork := [workKinds]float64{1, solutionWork, solutionWork}
+	nearest := [workKinds][]work{{iterating, evaluating, modelling}, {evaluating, modelling, iterating},
+		{modelling, evaluating, iterating}}
+	for _, like := range nearest[w] {
 		if k := p.kinds[like]; k.timed > 0 {
-			return k.seconds / k.timed * scale[w] / scale[like], true
+			return k.seconds / k.timed * unitWork[w] / unitWork[like], true
 		}
 	}
 	return 0, false
 }
 
-// progress returns the progress after a number of steps of a phase.
+// progress returns the progress after a number of steps of a phase. The share never falls, also
+// where the plan grows.
 func (p *pace) progress(phase string, done, of int) Progress {
 	spent, remaining := 0.0, 0.0
 	now := Progress{Phase: phase, Done: done, Total: of, Share: p.share, Remaining: -1}

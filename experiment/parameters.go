@@ -36,7 +36,7 @@ func (s *Settings) parameters(preset algo.Method) (p parameters, err error) {
 		if steps, ok := v.value.(int); ok && steps < 1 {
 			return p, dsbo.ConfigErrorf("-%s must be at least 1; it is %d", v.flag, steps)
 		}
-		// a step of y or z that follows the curvature is checked by the method
+		// a step of y or z that follows the curvature is checked when it is bound; one of x cannot
 		if step, ok := v.value.(algo.Schedule); ok && (v.flag == "alpha" || !step.OfCurvature()) {
 			if _, err := step.For(s.Iterations); err != nil {
 				return p, fmt.Errorf("-%s: %w", v.flag, err)
@@ -54,13 +54,15 @@ func (s *Settings) parameters(preset algo.Method) (p parameters, err error) {
 	return p, nil
 }
 
-// mixing returns a graph's matrix with the mixing of -mix, which must suit the method and
-// the graph.
+// mixing returns a graph's matrix with the mixing of -mix, which must suit the method and the
+// graph. A graph file may list weights that change from iteration to iteration, which no other
+// mixing replaces.
 func (s *Settings) mixing(m algo.Method, w *network.Matrix) (*network.Matrix, error) {
 	x, err := network.ParseMixing(cmp.Or(s.Mix, network.Plain{}.String()))
-	switch listed := w.Mixing(); {
+	fromFile := network.IsChanging(w.Mixing())
+	switch {
 	case err != nil:
-	case !network.IsChanging(listed):
+	case !fromFile:
 		w, err = w.WithMixing(x)
 	case x != network.Plain{}:
 		err = dsbo.ConfigErrorf("it must be plain where file %s has the weights of each iteration; it is %v",

@@ -16,6 +16,7 @@ import (
 )
 
 // parse reads the command line. With -resume, omitted flags have the resumed run's values.
+// Settings.Flags becomes the list from which config.json repeats the command line.
 func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 	s := j.Settings
 	if err := f.Parse(args, stdout); err != nil {
@@ -26,25 +27,9 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 			"-resume and -force are mutually exclusive: one goes on with the run in the folder, the other replaces it")
 	}
 	if s.Resume {
-		folder, mode, err := s.runFolder()
-		if err != nil {
+		if err := s.parseResumed(f, args, stdout); err != nil {
 			return err
 		}
-		if err := folder.Check(mode); err != nil {
-			return err
-		}
-		c, err := folder.ReadConfig()
-		if err != nil {
-			return fmt.Errorf("-resume: %w", err)
-		}
-		s.resumedFlags = c.Flags
-		s.keepDefaults(f, folder)
-		for _, a := range [][]string{c.Flags, args} { // flags given now come last and count
-			if err := f.Parse(a, stdout); err != nil {
-				return err
-			}
-		}
-		s.Out = string(folder)
 	}
 	if err := j.choosePreset(f); err != nil {
 		return err
@@ -53,7 +38,7 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 		fl := f.Lookup(name)
 		value := fl.Value.String()
 		s.taskFlags[name] = value
-		// which may be elsewhere, with the same content
+		// a file or folder may have moved since a checkpoint: its content is compared instead
 		if what, _ := flag.UnquoteUsage(fl); what == "file" || what == "folder" {
 			continue
 		}
@@ -75,8 +60,32 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 	return nil
 }
 
-// keepDefaults sets the task's flags, and K, to a run's values: flags that were not given had its
-// program's defaults. Values that cannot be restored are refused by name.
+// parseResumed parses the flags of the run to resume, and args once more: flags given now come last
+// and count. It chooses the run's folder, which must have a run.
+func (s *Settings) parseResumed(f *cli.Flags, args []string, stdout io.Writer) error {
+	folder, mode, err := s.runFolder()
+	if err != nil {
+		return err
+	}
+	if err := folder.Check(mode); err != nil {
+		return err
+	}
+	c, err := folder.ReadConfig()
+	if err != nil {
+		return fmt.Errorf("-resume: %w", err)
+	}
+	s.resumedFlags = c.Flags
+	s.keepDefaults(f, folder)
+	s.Out = string(folder)
+	if err := f.Parse(c.Flags, stdout); err != nil {
+		return err
+	}
+	return f.Parse(args, stdout)
+}
+
+// keepDefaults sets the task's flags, and K, to the values in a run's checkpoint: flags that were
+// not given had the defaults of the program that began it. A value that cannot be set is left out
+// here, and the resume is refused by its name when settings are compared.
 func (s *Settings) keepDefaults(f *cli.Flags, folder runs.Folder) {
 	var began struct {
 		Flags map[string]string `json:"flags"`

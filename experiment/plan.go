@@ -40,7 +40,8 @@ func (j *Job) Plan(ctx context.Context, within time.Duration, stderr io.Writer) 
 	return p, nil
 }
 
-// plan returns the plan of the run of a problem.
+// plan returns the plan of the run of a problem, whose steps are not bound: messages are the same
+// whatever they are.
 func (r *run) plan(p problem) (*site.Plan, error) {
 	m := algo.Clone(r.params.method)
 	r.adaptMethod(m, &p)
@@ -113,7 +114,8 @@ func (j *Job) showData(ctx context.Context, w io.Writer) error {
 	return cli.Table(w, card.SiteRows())
 }
 
-// planned returns the inputs of a plan for the run of a problem.
+// planned returns the inputs of a plan for the run of a problem. Comparing sites adds its rows to
+// the plan, and a sum to the task's Ending.
 func (r *run) planned(p *problem, c train.Config) site.Run {
 	run := site.Run{
 		Line: fmt.Sprintf("%s; %v", p.line, r.graph), Config: c,
@@ -134,8 +136,8 @@ func (r *run) planned(p *problem, c train.Config) site.Run {
 	return run
 }
 
-// runPilot runs the job in this process, on the data that are here; nil if that takes longer
-// than within.
+// runPilot runs the job in this process, on the data that are here, in a temporary folder, and
+// returns what it sent; nil if that takes longer than within. It changes nothing of r.
 func (r *run) runPilot(ctx context.Context, within time.Duration, stderr io.Writer) (*site.Pilot, error) {
 	folder, err := os.MkdirTemp("", "dsbo-pilot-")
 	if err != nil {

@@ -70,7 +70,8 @@ func presetsOf(t Task) []Preset {
 	return append(list, privatePreset())
 }
 
-// fill sets the settings for which no flags were given to the preset's.
+// fill sets the settings for which no flags were given to the preset's. -curvature is for the
+// preset's own method: another one has the Hessian. -best-start chooses x0 itself.
 func (p Preset) fill(s *Settings) {
 	own, given := algo.NameOf(p.Method), s.given
 	setDefault(&s.Algorithm, own, given["algorithm"])
@@ -84,29 +85,27 @@ func (p Preset) fill(s *Settings) {
 	setDefault(&s.Wire, cmp.Or(p.Wire, network.Float64.String()), given["wire"])
 }
 
-// PinnedFlags returns the flags that keep a task's command line at its problem for any preset:
-// those that it omits and that a preset of the task changes.
+// PinnedFlags returns the flags that keep a task's command line at its problem for any preset: with
+// their present values, the task's flags that it omits and that some preset of the task changes;
+// and -holdout.
 func PinnedFlags(t Task, args []string) ([]string, error) {
 	j, err := Parse(t, args, io.Discard)
 	if err != nil {
 		return nil, err
 	}
-	names := map[string]string{}
+	var pinned []string
+	if !j.Settings.given["holdout"] {
+		pinned = []string{"-holdout=auto"}
+	}
 	for _, p := range j.presets {
 		for name := range p.Flags {
 			if value, own := j.Settings.taskFlags[name]; own && !j.Settings.given[name] {
-				names[name] = fmt.Sprint(value)
+				pinned = append(pinned, fmt.Sprintf("-%s=%v", name, value))
 			}
 		}
 	}
-	if !j.Settings.given["holdout"] {
-		names["holdout"] = "auto"
-	}
-	var pinned []string
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		pinned = append(pinned, "-"+name+"="+names[name])
-	}
-	return pinned, nil
+	slices.Sort(pinned)
+	return slices.Compact(pinned), nil // several presets may change the same flag
 }
 
 // setDefault sets a setting that was not given.
@@ -116,14 +115,12 @@ func setDefault[T any](setting *T, value T, given bool) {
 	}
 }
 
-// presetsHelp returns the presets and their settings, for the help.
+// presetsHelp returns the presets and their settings, for the help: flags in one line, and the
+// method's parameters in the next.
 func presetsHelp(presets []Preset) string {
 	lines := []string{"Presets"}
 	for _, p := range presets {
-		params, err := json.Marshal(p.Method)
-		if err != nil {
-			params = []byte(err.Error())
-		}
+		params, _ := json.Marshal(p.Method) // its fields are numbers, texts and lists, which never fail
 		line := "  " + p.Name + ":"
 		if p.Models != nil {
 			line += " -model " + p.Models[0]

@@ -13,6 +13,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/data"
+	"dsbo/internal/linalg"
 	"dsbo/internal/wording"
 	"dsbo/models"
 	"dsbo/network"
@@ -21,18 +22,19 @@ import (
 	"dsbo/train"
 )
 
-// fingerprint returns a digest of an agent's data in this process. If that needs no exchange, it
-// loads them. It covers only those flags of the task that differ from their defaults, so that a
-// later program with more flags has the same digest.
+// fingerprint returns a digest of an agent's data in this process, before it meets other agents: of
+// its files and the flags, where the task has a Fingerprint, else of the loaded examples. It covers
+// only those flags of the task that differ from their defaults, so that a later program with more
+// flags has the same digest.
 func (r *run) fingerprint(ctx context.Context, agent int) ([]byte, error) {
 	if r.job.Task.Fingerprint != nil {
 		files, err := r.job.Task.Fingerprint(r.agentsFor(nil, agent))
-		own := maps.Clone(r.settings.shapingFlags)
-		maps.DeleteFunc(own, func(name, _ string) bool {
-			_, is := r.settings.defaults["flags."+name]
-			return is
+		changed := maps.Clone(r.settings.shapingFlags)
+		maps.DeleteFunc(changed, func(name, _ string) bool {
+			_, isDefault := r.settings.defaults["flags."+name]
+			return isDefault
 		})
-		digest := sha256.Sum256(fmt.Appendf(files, " seed %d, %v", r.settings.Seed, own)) // sorted by name
+		digest := sha256.Sum256(fmt.Appendf(files, " seed %d, %v", r.settings.Seed, changed)) // sorted by name
 		return digest[:], err
 	}
 	l, err := r.load(ctx, beginning{}, []int{agent})
@@ -82,25 +84,27 @@ func (r *run) longestVector() int {
 	return max(commonVectorBound, network.MostWords(longest))
 }
 
-// localAgents returns the agents in this process.
+// localAgents returns the agents in this process, by their numbers in the roster: a team numbers
+// the members of the present epoch alone.
 func (r *run) localAgents(at beginning) []int {
 	if at.team == nil {
 		return membership.First(r.settings.Agents).Members
 	}
 	var all []int
-	e := at.changes.Last(r.settings.Agents)
+	members := at.changes.Last(r.settings.Agents).Members
 	for _, position := range at.team.Local() {
-		all = append(all, e.Members[position])
+		all = append(all, members[position])
 	}
 	return all
 }
 
-// load loads the data of this process's agents, and the model, once. It loads again only if the
-// agents start anew, since the common results of loading must then be exchanged again.
+// load loads the data of this process's agents, and the model, once. Only a task that found things
+// together during an earlier load is loaded again in a new session: the session decides whether all
+// agents read them from their folders or exchange them again.
 func (r *run) load(ctx context.Context, at beginning, local []int) (*loaded, error) {
 	if had := r.loaded; had != nil && (at.team == nil || len(had.setup.Found) == 0) {
 		var err error
-		if at.team != nil {
+		if at.team != nil { // what follows the load may still be found together
 			had.setup, err = r.newSetup(ctx, at)
 		}
 		return had, cmp.Or(err, r.admit(at.changes, had))
@@ -128,7 +132,8 @@ func (r *run) load(ctx context.Context, at beginning, local []int) (*loaded, err
 	return l, err
 }
 
-// pose makes the problem of the loaded data, and checks the settings against it.
+// pose makes the problem of the loaded data, checks the settings against it, and chooses those that
+// follow from the data.
 func (r *run) pose(ctx context.Context, at beginning, l *loaded) (p problem, err error) {
 	if s := r.settings; algo.TraitsOf(r.params.method).Compositional && !models.IsCompositional(l.model) {
 		return p, dsbo.Errorf(dsbo.ErrCapability, "%s is for compositional problems alone; that of %s is none",
@@ -141,16 +146,20 @@ func (r *run) pose(ctx context.Context, at beginning, l *loaded) (p problem, err
 	return r.makeProblem(at, l, l.model)
 }
 
-// makeProblem makes the problem of a model on the data that are loaded.
+// makeProblem makes the problem of a model on the data that are loaded: examples are held out
+// first, and rows are then clipped where there is differential privacy. The task describes them
+// before that, with all test examples.
 func (r *run) makeProblem(at beginning, l *loaded, model models.Model) (p problem, err error) {
 	s := r.settings
 	p = problem{model: model, whole: l.data, local: l.local, setup: l.setup,
 		config: models.Config{Seed: s.Seed, Batch: s.Batch, Float32: s.DType == "float32",
 			Gorgonia: s.Engine == "gorgonia"}}
-	if len(at.changes) > 0 {
-		if p.epoch = membership.First(r.settings.Agents); at.team != nil {
-			p.epoch = at.changes.Last(r.settings.Agents)
-		}
+	switch {
+	case len(at.changes) == 0: // members stay
+	case at.team == nil: // a replay, from the first epoch on
+		p.epoch = membership.First(s.Agents)
+	default:
+		p.epoch = at.changes.Last(s.Agents)
 	}
 	if p.data, err = data.HoldOut(l.data, s.Holdout, s.Seed); err != nil {
 		return p, fmt.Errorf("-holdout: %w", err)
@@ -175,11 +184,13 @@ func (r *run) makeProblem(at beginning, l *loaded, model models.Model) (p proble
 		return p, err
 	}
 	p.penalties = hasPenalties(p.Oracles[l.local[0]])
-	p.meaning = runs.Hyperparameters
-	if of, ok := model.(models.Meant); ok {
+	switch of, ok := model.(models.Meant); {
+	case ok:
 		p.meaning = runs.Meaning(of.Meaning())
-	} else if p.penalties {
+	case p.penalties:
 		p.meaning = runs.Penalties
+	default:
+		p.meaning = runs.Hyperparameters
 	}
 	nx, ny := model.Dims()
 	p.shapeY = []int{ny}
@@ -213,8 +224,8 @@ func (r *run) makeOracles(p *problem) (err error) {
 	return err
 }
 
-// checkBatch refuses a -batch larger than the examples of an agent. A preset's may be larger, which
-// is logged: a draw then takes all examples.
+// checkBatch refuses a -batch larger than the training or validation examples of an agent. A
+// preset's may be larger, which is logged: a draw then takes all examples.
 func (r *run) checkBatch(p *problem) error {
 	rows := math.MaxInt // fewest training or validation examples of an agent in this process
 	for _, i := range p.local {
@@ -233,8 +244,8 @@ func (r *run) checkBatch(p *problem) error {
 	return nil
 }
 
-// ofMembers returns the problem of the members of an epoch, of whose roster p is; p itself of the
-// zero epoch.
+// ofMembers returns the problem of an epoch's members, with p the problem of the whole roster; p
+// itself of the zero epoch, where members stay.
 func (p problem) ofMembers(e membership.Epoch) (of problem, err error) {
 	if e.Members != nil {
 		p.Problem, err = p.Problem.OfMembers(e, p.W)
@@ -271,7 +282,8 @@ func (p *problem) newProblem(t data.Task, m models.Model, c models.Config) (trai
 	return of, nil
 }
 
-// setStart sets a problem's start, if the task or else the model gives one.
+// setStart sets a problem's start of x and of y to the task's, or of x else to the model's. Without
+// either they stay open.
 func (r *run) setStart(p *problem) error {
 	var y []float64
 	length, _ := p.model.Dims()
@@ -295,7 +307,7 @@ func (r *run) setStart(p *problem) error {
 }
 
 // hasPenalties reports whether an oracle gives the penalty's part of the Hessian, and it grows with
-// x.
+// x, here from 0 to 1 in all entries. One that stays, or is not answered, is not by x.
 func hasPenalties(o dsbo.Oracle) bool {
 	of, err := dsbo.Capabilities(o)
 	if err != nil || of.Penalty == nil {
@@ -307,10 +319,8 @@ func hasPenalties(o dsbo.Oracle) bool {
 	if of.Penalty(low, x) != nil {
 		return false
 	}
-	for i := range x {
-		x[i] = 1
-	}
-	return of.Penalty(high, x) == nil && slices.Compare(low, high) < 0
+	linalg.Fill(x, 1)
+	return of.Penalty(high, x) == nil && slices.Compare(low, high) < 0 // by the first entry that changes
 }
 
 // checkpointSettings returns the settings that a checkpoint of a problem belongs to.

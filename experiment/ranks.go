@@ -41,7 +41,8 @@ func (l *ranks) leads() bool { return l.world.Rank() == 0 }
 func (l *ranks) describe(c *runs.Config) { c.Transport, c.Processes = "mpi", l.world.Size() }
 
 // join compares the processes' command lines, agrees on the first one's folder, and with -resume on
-// the newest checkpoint that all have.
+// the newest checkpoint that all have. A process that fails here notifies the others, which wait
+// for its part of an exchange.
 func (l *ranks) join(ctx context.Context, r *run) (at beginning, err error) {
 	if n := r.graph.W.N(); n < l.world.Size() {
 		return at, dsbo.ConfigErrorf("-agents must be at least %d, the number of processes; it is %d",
@@ -95,8 +96,8 @@ func (l *ranks) exchangeGreetings(ctx context.Context, r *run) error {
 	return nil
 }
 
-// gatherJSON gathers a value of each process, as JSON, and returns it for each agent of
-// that process.
+// gatherJSON gathers a value of each process, as JSON: each of its agents has it, as exchanges are
+// among agents. The result is by agent.
 func gatherJSON[T any](ctx context.Context, team network.Team, agents int, mine T) ([]T, error) {
 	text, err := json.Marshal(mine)
 	if err != nil {
@@ -126,7 +127,7 @@ func (g greeting) check(i int, first greeting) error {
 	if err := g.Program.Mixable(fmt.Sprintf("process of agent %d", i), "that of agent 0", first.Program); err != nil {
 		return err
 	}
-	for _, f := range slices.Concat(g.Flags, first.Flags) {
+	for _, f := range slices.Concat(g.Flags, first.Flags) { // a flag may be missing in either
 		name, _, _ := strings.Cut(f, "=")
 		if own, firsts := flagsNamed(g.Flags, name), flagsNamed(first.Flags, name); own != firsts {
 			return dsbo.ConfigErrorf("process of agent %d runs with %s, that of agent 0 with %s", i, own,
@@ -192,8 +193,10 @@ const (
 
 // endRun waits for the other processes, and aborts the job if they do not end. Before that, the
 // first process prints the error: the launcher ends all processes when one ends with an error.
+// After success there is no limit to the wait, and an interrupt does not end it, since the first
+// process may have a report to draw.
 func (l *ranks) endRun(ctx context.Context, command string, stderr io.Writer, err error) error {
-	end := context.WithoutCancel(ctx) // the first process may have a report to draw
+	end := context.WithoutCancel(ctx)
 	if err != nil {
 		if l.leads() {
 			cli.Report(stderr, strings.ReplaceAll(command, " ", ": "), err) // as the command would, by its verb

@@ -33,7 +33,8 @@ func (s *Settings) completeConfig(c train.Config, p *problem) (err error) {
 }
 
 // floatsByFormula returns the numbers that an agent sends in an average iteration, to all
-// neighbours together, by the method's Cost, if members stay the same.
+// neighbours together, by the method's Cost: vectors go to the neighbours in the graph, averages
+// along the edges of its tree. It is 0, not known, where members have changed.
 func (e *ending) floatsByFormula() float64 {
 	of, w := e.result, e.config.W
 	m, ok := of.Method.(algo.Method)
@@ -100,9 +101,9 @@ func (e *ending) summarize(state runs.State, err error) runs.Summary {
 }
 
 // nameModels copies the values of the first model, if it is the model of λ = 0, and of the last,
-// tuned, to the summary's fields for them.
+// tuned, to the summary's fields for them. They are unknown of models that are not there.
 func nameModels(s *runs.Summary) {
-	zero := candidates.NewModel("", 0, nil).Model
+	zero := candidates.NewModel("", 0, nil).Model // whose values are unknown
 	tuned := zero
 	if len(s.Models) > 0 {
 		tuned = s.Models[len(s.Models)-1]

@@ -34,8 +34,8 @@ func newSettings() *Settings {
 	}
 }
 
-// addFlags adds the flags of the settings, whose usages and groups are in settings.txt. A setting's
-// value is its flag's default.
+// addFlags adds the flags of the settings, whose usages and groups are in settings.txt, where words
+// in braces are filled in here. A setting's value is its flag's default.
 func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	for name, setting := range map[string]any{
 		"preset": &s.Preset, "algorithm": &s.Algorithm, "K": &s.Iterations, "T": &s.T, "N": &s.N,
@@ -66,7 +66,7 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 		}
 	}
 	f.TextVar(&s.Matrix, "curvature", s.Matrix, "")
-	f.BoolFunc("explain-model", "", func(text string) error {
+	f.BoolFunc("explain-model", "", func(text string) error { // a flag without a value has "true"
 		s.ExplainModel = map[string]string{"true": "text", "text": "text", "dot": "dot"}[text]
 		if s.ExplainModel == "" && text != "false" {
 			return errors.New("must be text or dot")
@@ -78,8 +78,8 @@ func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 		privatePreset().Name, "{results}", runs.Results).Replace(usages))
 }
 
-// resolve fills in the preset for all flags that were not given, makes the graph where there is
-// none yet, gives it the mixing of -mix, and reports the first setting that cannot work whatever
+// resolve fills in the preset for all flags that were not given, makes the graph of the flags where
+// g is nil, gives it the mixing of -mix, and reports the first setting that cannot work whatever
 // the data.
 func (j *Job) resolve(g *network.Graph) (parameters, *network.Graph, error) {
 	p, err := j.resolveParameters()
@@ -93,7 +93,9 @@ func (j *Job) resolve(g *network.Graph) (parameters, *network.Graph, error) {
 	return p, &network.Graph{Name: g.Name, W: w}, err
 }
 
-// resolveParameters is resolve without the graph.
+// resolveParameters is resolve without the graph. The preset comes first, since differential
+// privacy overrides some of its settings, and before the task's number of agents, which may read
+// files.
 func (j *Job) resolveParameters() (p parameters, err error) {
 	s := j.Settings
 	preset, err := j.preset()
@@ -118,28 +120,23 @@ func (j *Job) resolveParameters() (p parameters, err error) {
 	return p, errors.Join(err, agentsFlag{s}.check(j.Task))
 }
 
-// preset returns the preset that -preset names, else the task's choice. Without -preset, a method
-// other than the default's gets the first of these that exists: the preset made for it, for one
-// agent a preset made for such a method, the first of the task's own.
+// preset returns the preset that -preset names. Without -preset it is the preset for the method
+// that -algorithm names, else the private one for a run with differential privacy, else the task's
+// choice. Settings.Preset becomes its name.
 func (j *Job) preset() (Preset, error) {
-	s, open := j.Settings, !j.Settings.given["preset"]
+	s := j.Settings
 	switch {
-	case open && s.Epsilon != 0:
+	case s.given["preset"]:
+	case s.given["algorithm"]:
+		p := j.presetFor(s.Algorithm)
+		s.Preset = p.Name
+		return p, nil
+	case s.Epsilon != 0:
 		s.Preset = privatePreset().Name
-	case open && j.Task.Preset != nil:
+	case j.Task.Preset != nil:
 		s.Preset = cmp.Or(j.Task.Preset(), s.Preset)
 	}
 	i := slices.IndexFunc(j.presets, func(p Preset) bool { return p.Name == s.Preset })
-	if open && s.given["algorithm"] {
-		i = slices.IndexFunc(j.presets, func(p Preset) bool { return algo.NameOf(p.Method) == s.Algorithm })
-		if m, err := algo.New(s.Algorithm); i < 0 && err == nil && algo.TraitsOf(m).OneAgent {
-			i = slices.IndexFunc(j.presets, func(p Preset) bool { return algo.TraitsOf(p.Method).OneAgent })
-		}
-		if i < 0 {
-			i = min(1, len(j.Task.Presets))
-		}
-		s.Preset = j.presets[i].Name
-	}
 	if i < 0 {
 		return Preset{}, dsbo.ConfigErrorf("-preset must be %s; it is %s",
 			presetNames(j.presets), s.Preset)
@@ -147,7 +144,22 @@ func (j *Job) preset() (Preset, error) {
 	return j.presets[i], nil
 }
 
-// validate reports the first setting that cannot work whatever the data.
+// presetFor returns the first of these presets that exists: the one made for a method; for a method
+// for one agent, one made for another such method; the first of the task's own; tuned, which is the
+// first of all.
+func (j *Job) presetFor(method string) Preset {
+	i := slices.IndexFunc(j.presets, func(p Preset) bool { return algo.NameOf(p.Method) == method })
+	if m, err := algo.New(method); i < 0 && err == nil && algo.TraitsOf(m).OneAgent {
+		i = slices.IndexFunc(j.presets, func(p Preset) bool { return algo.TraitsOf(p.Method).OneAgent })
+	}
+	if i < 0 {
+		i = min(1, len(j.Task.Presets))
+	}
+	return j.presets[i]
+}
+
+// validate reports the first setting that cannot work whatever the data. Bounds are such that NaN
+// fails them. The method checks its parameters, for x and y of one number each.
 func (s *Settings) validate(m algo.Method) error {
 	for _, v := range []struct {
 		flag         string
@@ -181,7 +193,9 @@ func (s *Settings) validate(m algo.Method) error {
 	return algo.Clone(m).Init(1, 1, s.Iterations)
 }
 
-// averaging returns how agents find exact averages, and how their numbers travel.
+// averaging returns how agents find exact averages, and how their numbers travel. On int8, error
+// feedback is for methods with one loop alone: with several, an error would come back many values
+// later, as noise.
 func (s *Settings) averaging() (network.AverageOptions, error) {
 	o := network.AverageOptions{Seed: s.Seed, Mixed: network.Mixed}
 	if err := o.Wire.UnmarshalText([]byte(s.Wire)); err != nil {
@@ -204,11 +218,13 @@ func (s *Settings) ExchangeWire() network.Wire {
 	return o.Wire
 }
 
-// network makes the graph. The number of agents may come from a graph file.
+// network makes the graph of the flags. A graph file has its number of agents, which becomes
+// Settings.Agents where -agents is left out. The default of -w is for rings: other graphs choose
+// their weights, as -w 0 has them do.
 func (s *Settings) network() (*network.Graph, error) {
-	n, file := s.Agents, strings.HasSuffix(s.Graph, ".json")
-	if file && !s.given["agents"] {
-		n = 0
+	n := s.Agents
+	if strings.HasSuffix(s.Graph, ".json") && !s.given["agents"] {
+		n = 0 // the file's
 	}
 	if s.Graph != "ring" && !s.given["w"] {
 		s.W = 0
@@ -221,8 +237,8 @@ func (s *Settings) network() (*network.Graph, error) {
 	return g, nil
 }
 
-// choosePreset gives the flags that the command line leaves out and the preset knows its values,
-// and with that all flags that were given.
+// choosePreset sets those flags of Preset.Flags that the command line leaves out. Settings.given is
+// of the command line while the preset is chosen, and has the preset's flags after that.
 func (j *Job) choosePreset(f *cli.Flags) error {
 	if err := j.chooseModel(f); err != nil {
 		return err

@@ -9,13 +9,14 @@ import (
 	"dsbo/runs"
 )
 
-// newSetup returns the setup of a load.
+// newSetup returns the setup of a load: the one in the run folder where an earlier session or
+// process found it with the others, else an empty one whose results are found by exchanges.
 func (r *run) newSetup(ctx context.Context, at beginning) (*setup, error) {
 	s := new(setup)
 	switch {
 	case at.team != nil && at.setupKept:
 		return s, s.read(r.folder)
-	case at.team == nil && r.layout.ownsFiles():
+	case at.team == nil && r.layout.ownsFiles(): // for the fingerprint of its data
 		s.exchange = unmet
 	default:
 		s.exchange = network.NewGroup(
@@ -63,13 +64,17 @@ func (s *setup) Sum(name string, dst []float64, fill func(i int, part []float64)
 	return err
 }
 
+// textsAlone is the length that foundBy takes for a result without a sum.
+const textsAlone = -1
+
 // foundBy returns the result of a search, or its earlier result if the run is resumed: a sum of
-// want numbers, or texts alone if want is -1.
-func (s *setup) foundBy(want int, search func() (runs.Found, error)) (runs.Found, error) {
+// length numbers, or textsAlone. Searches come in the same order in each process and each resume,
+// so that an earlier result is known by its place. One of another length is of other data.
+func (s *setup) foundBy(length int, search func() (runs.Found, error)) (runs.Found, error) {
 	if s.exchange == nil {
 		if s.next < len(s.Found) {
 			found := s.Found[s.next]
-			if s.next++; len(found.Sum) == want || want < 0 && found.Texts != nil {
+			if s.next++; len(found.Sum) == length || length == textsAlone && found.Texts != nil {
 				return found, nil
 			}
 		}
@@ -84,9 +89,10 @@ func (s *setup) foundBy(want int, search func() (runs.Found, error)) (runs.Found
 	return found, err
 }
 
-// Texts implements [network.Collective].
+// Texts implements [network.Collective]. A plan lists the longest text's length, and shows the
+// first agent's text as an example.
 func (s *setup) Texts(name string, of func(i int) (string, error)) ([]string, error) {
-	found, err := s.foundBy(-1, func() (runs.Found, error) {
+	found, err := s.foundBy(textsAlone, func() (runs.Found, error) {
 		texts, err := s.exchange.Texts(name, of)
 		return runs.Found{Texts: texts}, err
 	})

@@ -17,7 +17,7 @@ func (e *ending) compareSimpler(ctx context.Context, kept *candidates.Model) err
 		return nil
 	}
 	name, simpler := m.Simpler()
-	f, err := e.finderOf(", simpler model", e.problem.data, simpler)
+	f, err := e.finderOf(", simpler model", e.problem.data, simpler) // the names' end of what it sends
 	if err != nil {
 		return fmt.Errorf("simpler model %s: %w", name, err)
 	}

@@ -42,11 +42,13 @@ func (e *ending) compareSites(ctx context.Context, c *CrossFit, constant, tuned 
 	return err
 }
 
-// findSites finds what compareSites compares.
+// findSites finds what compareSites compares: each site shows all others a row of its sums, unless
+// it has too few test examples. The sum over all sites has the rows of small sites too, which
+// nobody sees singly; it is left out where a site lacks a model of its own.
 func (e *ending) findSites(ctx context.Context, c *CrossFit, constant,
 	tuned *candidates.Model) (found siteComparison, err error) {
 	e.run.view.Log("each site alone, for comparison")
-	// without Y of sites elsewhere, and where none converges
+	// Y is nil of sites elsewhere, and where no model converges
 	p, own := e.problem.Problem, make([]train.Fit, len(e.problem.Oracles))
 	if c != nil { // they are models of all examples, not of folds, with a level each by themselves
 		p = c.alone
@@ -74,9 +76,9 @@ func (e *ending) findSites(ctx context.Context, c *CrossFit, constant,
 	}
 	total := make([]float64, siteNumbers+1) // the last counts sites without a model of their own
 	if err := p.Collective(ctx).Sum("scores over all sites", total, func(agent int, part []float64) error {
-		i := agent
-		if members := e.result.Epoch; members.Members != nil {
-			i, _ = members.Position(agent)
+		i := agent // its place among the members
+		if epoch := e.result.Epoch; epoch.Members != nil {
+			i, _ = epoch.Position(agent)
 		}
 		for k, v := range sums[i] {
 			if part[k] = v; math.IsNaN(v) {
@@ -94,40 +96,41 @@ func (e *ending) findSites(ctx context.Context, c *CrossFit, constant,
 	return found, e.exchangeSiteModels(ctx, found.Sites, p, own)
 }
 
-// siteSums returns the numbers of site i's row for its own model of problem p and two of all sites;
-// NaN of a model without Y.
+// siteSums returns the numbers of site i's row for its own model of problem p, which comes first,
+// and two of all sites. A site without an own model has NaN for it and for the differences from it.
 func (e *ending) siteSums(i int, p train.Problem, own train.Fit, constant, tuned *candidates.Model) ([]float64,
 	error) {
 	sums := make([]float64, siteNumbers)
-	var first []float64 // losses of the site's own model
+	squares := &sums[siteNumbers-1]
+	var ownLosses []float64 // nil: there is no own model
 	for k, m := range []struct {
 		train.Problem
 		train.Fit
 		kept bool
 	}{{p, own, false}, {constant.Finder.Problem, united(e.problem.model, constant.Fit()), constant.Kept},
 		{tuned.Finder.Problem, united(e.problem.model, tuned.Fit()), tuned.Kept}} {
-		if m.Y == nil {
-			sums[1], sums[2], sums[siteNumbers-1] = math.NaN(), math.NaN(), math.NaN()
+		if m.Y == nil { // the own model
+			sums[1], sums[2], *squares = math.NaN(), math.NaN(), math.NaN()
 			continue
 		}
 		each, err := m.Each(i, train.TestSet, m.Fit)
 		if err != nil {
 			return nil, err
 		}
-		sums[0] = 0
+		sums[0] = 0 // the same rows of each model
 		for row, l := range each.Losses {
 			n := each.Rows(row)
 			sums[0] += n
 			if sums[1+2*k] += float64(n * l); each.Hits != nil {
 				sums[2+2*k] += float64(n * each.Hits[row])
 			}
-			if m.kept && first != nil {
-				d := l - first[row]
-				sums[siteNumbers-1] += float64(n * d * d)
+			if m.kept && ownLosses != nil {
+				d := l - ownLosses[row]
+				*squares += float64(n * d * d)
 			}
 		}
 		if k == 0 {
-			first = slices.Clone(each.Losses)
+			ownLosses = slices.Clone(each.Losses) // Each reuses them
 		}
 	}
 	return sums, nil
@@ -141,7 +144,8 @@ func shownSums(sums []float64) []float64 {
 	return sums
 }
 
-// siteOf returns the site that a row of numbers describes.
+// siteOf returns the site that a row of numbers describes: means, and the standard error of the
+// mean change of the loss from the site's own model to the kept one.
 func siteOf(name string, row []float64, tuned *candidates.Model) runs.Site {
 	n := row[0]
 	score := func(k int) runs.SiteScore {
@@ -180,9 +184,10 @@ func (t *Task) siteModelDims(of models.Model) (p, q int) {
 	return of.Dims()
 }
 
-// united returns a fit of a model whose folds, if it has some, all are the mean of them: the loss
-// of one model of all their examples is next to its loss, and the mean of the folds' losses is
-// larger, by 1 to 4 % with 40 to 120 examples.
+// united returns the fit of a model of folds in which each fold has the mean of all folds; other
+// fits are as they were. The loss of the mean is close to the loss of one model of all examples, as
+// a site alone has one. The mean of the folds' losses is larger, by 1 to 4 % with 40 to 120
+// examples.
 func united(of models.Model, m train.Fit) train.Fit {
 	folds, ok := of.(models.Folds)
 	if !ok {
@@ -252,8 +257,8 @@ func (e *ending) exchangeSiteModels(ctx context.Context, sites []runs.Site, p tr
 
 // siteModel returns the model that agent i finds by its own examples alone, as all together find
 // theirs: by structures of penalties, where c has them, else at the best constant λ by its own
-// validation examples, which is looked for near the best one of all sites; nil if none converges.
-// It sends nothing.
+// validation examples, which is looked for near the best one of all sites; without Y if none
+// converges. It sends nothing.
 func (e *ending) siteModel(ctx context.Context, c *CrossFit, i int, xOfAll []float64) (m train.Fit, err error) {
 	of := &e.problem
 	alone := func(shard data.Shard, model models.Model) (train.Problem, data.Task, error) {

@@ -10,9 +10,10 @@ import (
 	"dsbo/runs"
 )
 
-// kept returns what a stage after the iterations finds, which all agents have alike, as JSON has
-// it. Where agents may be lost and come back, it stays in the folders until the run is over, and
-// what all have of the same epoch is not found again.
+// kept returns what a stage after the iterations finds, which all agents have alike; T must survive
+// JSON. Where agents may be lost and come back, it stays in their folders until the run is over,
+// and what all members have of the same epoch is read again, together with the traffic of finding
+// it.
 func kept[T any](ctx context.Context, e *ending, stage string, find func() (T, error)) (T, error) {
 	r := e.run
 	if !r.layout.ownsFiles() {

@@ -20,7 +20,7 @@ func (s *Settings) startsAtBest(p *problem) bool {
 
 // findStart finds the constant of least Φ and its solution y, if -best-start asks for it and x is
 // penalties without a start of its own: another x starts at 0. It is a common result, which a
-// resumed run has, and includes the agents' cost.
+// resumed run has, and includes the agents' cost. Settings.X0 and X0Best are what has become of it.
 func (r *run) findStart(ctx context.Context, p problem) (problem, error) {
 	if r.settings.X0Best && p.guard != nil {
 		return p, dsbo.ConfigErrorf(
@@ -68,8 +68,9 @@ func (r *run) findStart(ctx context.Context, p problem) (problem, error) {
 	return p, nil
 }
 
-// boxBeside returns the box of c's method where it excludes the common start; else nil.
-func (s *Settings) boxBeside(c train.Config) []float64 {
+// excludingBox returns the box of c's method, [least, most] of an entry of x, where it excludes the
+// best constant, at which x starts; else nil.
+func (s *Settings) excludingBox(c train.Config) []float64 {
 	if !s.X0Best {
 		return nil
 	}
@@ -79,10 +80,10 @@ func (s *Settings) boxBeside(c train.Config) []float64 {
 	return nil
 }
 
-// widenBox has the box of c's method, if it is a preset's, contain the common start, and returns a
-// note on it.
+// widenBox has the box of c's method, if it is a preset's, contain the best constant where x
+// starts, and returns a note on it. A box of -set clip stays, and validateStart refuses it.
 func (s *Settings) widenBox(c train.Config) (notes []string) {
-	box := s.boxBeside(c)
+	box := s.excludingBox(c)
 	if box == nil || s.Set["clip"] != nil {
 		return nil
 	}
@@ -94,7 +95,7 @@ func (s *Settings) widenBox(c train.Config) (notes []string) {
 // validateStart returns an error for settings that cannot work, such as a method whose box excludes
 // the start of all methods.
 func (s *Settings) validateStart(c train.Config) error {
-	if box := s.boxBeside(c); box != nil {
+	if box := s.excludingBox(c); box != nil {
 		return dsbo.ConfigErrorf("clip must contain %g, the best constant, where x starts; it is %v", s.X0, box)
 	}
 	return c.Validate()

@@ -11,7 +11,8 @@ import (
 
 // chooseSteps returns the configuration of the iterations on a problem: it finds the curvature for
 // steps that follow it, chooses the steps that are auto, and warns of given steps that are not
-// stable.
+// stable. With differential privacy the numbers of answers are counted first, since a stable step
+// depends on the noise that they get.
 func (r *run) chooseSteps(ctx context.Context, at beginning, p *problem) (c train.Config, warnings []string,
 	err error) {
 	start, err := p.ofMembers(p.epoch)
@@ -24,7 +25,7 @@ func (r *run) chooseSteps(ctx context.Context, at beginning, p *problem) (c trai
 	}
 	x, y := make([]float64, np), make([]float64, nq)
 	linalg.Fill(x, r.settings.X0)
-	copy(x, p.startX)
+	copy(x, p.startX) // of length p, or nil
 	copy(y, p.Start)
 	m := algo.Clone(r.params.method)
 	if g := p.guard; g != nil {
@@ -37,30 +38,11 @@ func (r *run) chooseSteps(ctx context.Context, at beginning, p *problem) (c trai
 	}
 	c = r.trainConfig(at, p, m, x)
 	warnings = r.settings.widenBox(c)
-	if p.startY != nil { // steps follow the curvature where the model starts, which may be larger
+	if p.startY != nil { // the curvature is found at p.Start, the model's own start, where it may be larger
 		c.Problem.Start = p.startY
 	}
-	if start.Sent = &c.Start.Sent; c.HasSteps() {
-		if err := start.CheckStart(x, y); err != nil { // its error is clearer than the curvature's
-			return c, nil, err
-		}
-		switch g := p.guard; {
-		case g != nil:
-			c.Start.Curvature, err = g.curvature(p.Oracles[p.local[0]], x)
-		case at.point != nil:
-			c.Start.Sent, c.Start.Curvature = at.point.Start.Sent, at.point.Start.Curvature
-		default:
-			c.Start.Curvature, err = start.Curvature(ctx, x, y)
-		}
-		if err != nil {
-			return c, nil, err
-		}
-		l := algo.Curvature{L: c.Start.Curvature}
-		l.Z, l.Y = train.StableBounds(r.graph.W, l.L)
-		if g := p.guard; g != nil {
-			l.Z = min(l.Z, g.stableStep(r.settings, nq))
-		}
-		if c.Following, err = algo.Bind(m, l); err != nil {
+	if c.HasSteps() {
+		if err := r.bindSteps(ctx, at, start, &c, y); err != nil {
 			return c, nil, err
 		}
 	}
@@ -69,6 +51,35 @@ func (r *run) chooseSteps(ctx context.Context, at beginning, p *problem) (c trai
 		warnings = append(warnings, train.StepWarnings(c, l, 0)...)
 	}
 	return c, append(warnings, r.settings.vainFlags(r.params.unknown, m)...), nil
+}
+
+// bindSteps finds the curvature at c.StartX and y, and gives the steps of c.Method that follow it
+// their numbers. start is the problem of the members at the start. An agent that resumes has the
+// curvature from its checkpoint: the others do not find it once more.
+func (r *run) bindSteps(ctx context.Context, at beginning, start problem, c *train.Config, y []float64) (err error) {
+	if err := start.CheckStart(c.StartX, y); err != nil { // its error is clearer than the curvature's
+		return err
+	}
+	g := start.guard
+	switch {
+	case g != nil: // an estimate of the curvature would be one more answer
+		c.Start.Curvature, err = g.curvature(start.Oracles[start.local[0]], c.StartX)
+	case at.point != nil:
+		c.Start.Sent, c.Start.Curvature = at.point.Start.Sent, at.point.Start.Curvature
+	default:
+		start.Sent = &c.Start.Sent
+		c.Start.Curvature, err = start.Curvature(ctx, c.StartX, y)
+	}
+	if err != nil {
+		return err
+	}
+	l := algo.Curvature{L: c.Start.Curvature}
+	l.Z, l.Y = train.StableBounds(r.graph.W, l.L)
+	if g != nil {
+		l.Z = min(l.Z, g.stableStep(r.settings, len(y)))
+	}
+	c.Following, err = algo.Bind(c.Method, l)
+	return err
 }
 
 // vainFlags returns a warning for each flag that changes nothing for a method: its unknown
@@ -84,18 +95,20 @@ func (s *Settings) vainFlags(unknown []string, m algo.Method) (warnings []string
 	return warnings
 }
 
-// adaptMethod lets a method suit a problem in the parameters that the user left open.
+// adaptMethod lets a method suit a problem in the parameters that the user left open. A method that
+// would search for the start of x, and cannot, starts at -x0, which is logged where nobody has
+// chosen a start.
 func (r *run) adaptMethod(m algo.Method, p *problem) {
 	adapt := algo.TraitsOf(m).Adapt
 	if adapt == nil {
 		return
 	}
-	known := r.settings.given["x0"] || r.settings.X0Best || p.startX != nil || r.job.Task.crossFit(true) != nil
-	gaveUp := adapt(algo.Setting{
-		Nonconvex: p.Nonconvex, StartKnown: known, Penalties: p.penalties,
+	startKnown := r.settings.given["x0"] || r.settings.X0Best || p.startX != nil || r.job.Task.crossFit(true) != nil
+	gaveUpSearch := adapt(algo.Setting{
+		Nonconvex: p.Nonconvex, StartKnown: startKnown, Penalties: p.penalties,
 		Given: func(name string) bool { return r.settings.Set[name] != nil },
 	})
-	if gaveUp && !known {
+	if gaveUpSearch && !startKnown {
 		r.view.Log(
 			"x starts at %g: the problem gives no penalties by which a start could be found (-x0 chooses another)",
 			r.settings.X0)
@@ -103,7 +116,9 @@ func (r *run) adaptMethod(m algo.Method, p *problem) {
 }
 
 // trainConfig returns the configuration of a method's run on a problem, for package train, whose
-// steps are not chosen yet.
+// steps are not chosen yet. An agent with its own files resumes whatever its folder has, as it may
+// have been lost. The newest iterate is the result where nothing judges iterates: no rivals at the
+// end, and no held-out examples.
 func (r *run) trainConfig(at beginning, p *problem, m algo.Method, startX []float64) train.Config {
 	s, evaluation := r.settings, r.settings.Evaluate
 	// evaluating all examples costs too much beside iterations on few

@@ -39,7 +39,8 @@ func (f *agentFolder) Register() (s register.State, err error) {
 	return s, err
 }
 
-// SaveRegister keeps the changes of members in membership.jsonl too, for who repeats the run.
+// SaveRegister keeps the changes of members in membership.jsonl too, for who repeats the run. A
+// file that has them already is not written again, and a run without changes has none.
 func (f *agentFolder) SaveRegister(s register.State) error {
 	data, err := json.Marshal(s)
 	if err != nil {
@@ -103,7 +104,8 @@ func (f *agentFolder) digest(names ...string) (string, error) {
 	return fmt.Sprintf("%.32x", sum.Sum(nil)), nil
 }
 
-// Kept returns the digests of the files of common results.
+// Kept returns the digests of the files of common results, by name. A file that is not there has
+// none: the setup of a task that found nothing, or one that went away meanwhile.
 func (f *agentFolder) Kept() (map[string]string, error) {
 	kept := map[string]string{}
 	paths, err := f.PathsWithPrefix(runs.KeptPrefix)
@@ -142,7 +144,8 @@ func appendPart(data, part []byte) []byte {
 	return append(binary.LittleEndian.AppendUint64(data, uint64(len(part))), part...)
 }
 
-// cutPart returns the first part of a handover and the rest; false if it is truncated.
+// cutPart returns the first part of a handover, which another agent has sent, and the rest; false
+// if it is truncated.
 func cutPart(data []byte) (part, rest []byte, ok bool) {
 	if len(data) < 8 || binary.LittleEndian.Uint64(data) > uint64(len(data)-8) {
 		return nil, nil, false

@@ -29,8 +29,8 @@ func (t *Task) crossFit(before bool) *CrossFit {
 }
 
 // startStructured finds the structures of penalties before the iterations, if the task asks for
-// that, and returns the problem that starts at their λ. It is a common result, which a resumed run
-// has.
+// that, and returns the problem of a model that starts at their λ. They are found from -x0 on, of
+// the members at the start. The λ is a common result, which a resumed run has.
 func (r *run) startStructured(ctx context.Context, at beginning, l *loaded, p problem) (problem, error) {
 	c := r.job.Task.crossFit(true)
 	if c == nil || r.settings.given["x0"] {
@@ -71,7 +71,8 @@ func (r *run) startStructured(ctx context.Context, at beginning, l *loaded, p pr
 }
 
 // resumeSetup makes a resumed run of one process take the results that follow loading from its
-// folder, if the data and the settings are unchanged.
+// folder, if the data and the settings are unchanged. It loads again, which is quick, and what was
+// found during the load must be the same. Agents of several processes have read the folder by now.
 func (r *run) resumeSetup(p *problem) (err error) {
 	s := p.setup
 	if p.Team != nil {
@@ -82,11 +83,11 @@ func (r *run) resumeSetup(p *problem) (err error) {
 	}
 	var before setup
 	if err := before.read(r.folder); err != nil || before.Of == "" {
-		return err // it ended before it was written, or an earlier version began it
+		return err // the run ended before its setup was written, or an earlier version began it
 	}
 	loaded := len(s.Found)
-	if before.Of != s.Of || len(before.Found) <= loaded ||
-		loaded > 0 && !reflect.DeepEqual(before.Found[:loaded], s.Found) {
+	sameLoad := len(before.Found) > loaded && (loaded == 0 || reflect.DeepEqual(before.Found[:loaded], s.Found))
+	if before.Of != s.Of || !sameLoad {
 		return dsbo.ConfigErrorf(
 			"-resume: %s has what a run of other data or with other settings found: they must be as they were",
 			r.folder.Path(runs.SetupFile))
@@ -120,6 +121,7 @@ func (r *run) chooseIterations() {
 
 // finishStructured finds the models of all structures of penalties, from the λ of the iterations
 // on, and keeps the best one's; or a network, where there are some and the best is better than it.
+// Sites' own models are compared with the linear one of one level, which the sites can find alone.
 func (e *ending) finishStructured(ctx context.Context, c CrossFit) error {
 	c.All = memberData(c.All, e.result.Epoch)
 	found, parts, err := e.keptStructures(ctx, c, e.result.Best.X[0], "structures")
@@ -159,7 +161,9 @@ func (e *ending) finishStructured(ctx context.Context, c CrossFit) error {
 // allRows ends the names of what models of all rows send.
 const allRows = ", all rows"
 
-// foldsOf returns the problem whose structures of penalties are sought.
+// foldsOf returns the problem whose structures of penalties are sought: of the folds' models, each
+// of which trains on all folds but one, and of one model of all examples. Levels count the share of
+// the examples that each trains on.
 func (p *problem) foldsOf(c CrossFit, watch candidates.Watcher) (fit candidates.CrossFit, err error) {
 	fit = candidates.CrossFit{Model: p.model.(models.Folds), Data: p.data, Blocks: c.Blocks,
 		Variance: c.Variance, Lasso: c.lassoOf(c.All.Shards), Watch: watch}
@@ -183,8 +187,8 @@ func (c CrossFit) lassoOf(shards []data.Shard) *candidates.Lasso {
 }
 
 // keptStructures finds the models of all structures of penalties, starting near the best one
-// penalty, or reads the ones that all agents have kept under a name. parts is the problem of the
-// models of all folds.
+// penalty, or reads the ones that all agents have kept under a name: found is nil after kept then.
+// parts is the problem of the models of all folds. Only agents that may be lost encode structures.
 func (e *ending) keptStructures(ctx context.Context, c CrossFit, near float64,
 	name string) (found *candidates.Structures, parts train.Problem, err error) {
 	fit, err := e.problem.foldsOf(c, e.watch)
@@ -205,8 +209,9 @@ func (e *ending) keptStructures(ctx context.Context, c CrossFit, near float64,
 	return found, fit.Problem, err
 }
 
-// linearFinalist compares the best structure with one penalty for all. parts is the problem of the
-// models of all folds.
+// linearFinalist compares tuned, the model of the best structure, with one, the model of one
+// penalty for all. On test examples the models of all rows are compared, on training rows the
+// models of the folds that have not seen them, of the problem parts.
 func (e *ending) linearFinalist(ctx context.Context, c CrossFit, parts train.Problem, found *candidates.Structures,
 	one, tuned *candidates.Model, notes []string) (*finalist, error) {
 	all := one.Finder.Problem
@@ -219,7 +224,7 @@ func (e *ending) linearFinalist(ctx context.Context, c CrossFit, parts train.Pro
 		return nil, err
 	}
 	gains = slices.DeleteFunc(gains, fitted)
-	for _, g := range crossFitted { // its test examples are scored by models of parts
+	for _, g := range crossFitted { // but for test examples, which models of all rows score
 		if g.Set == runs.Validation {
 			g.Set = runs.CrossFitted
 			gains = append(gains, g)
@@ -253,7 +258,8 @@ type networkChoice struct {
 }
 
 // networkFinalist tries networks, and compares the best with linear, the model of the best
-// structure; nil: it is not better. What was tried comes behind the notes.
+// structure found; nil: it is not better. What was tried comes behind the notes, and one, the model
+// of one penalty, and linear are named as linear ones.
 func (e *ending) networkFinalist(ctx context.Context, c CrossFit, found *candidates.Structures,
 	one, linear *candidates.Model, notes []string) (*finalist, []string, error) {
 	networks := candidates.Networks{Of: c.Networks, Problem: e.problem.roughProblem, Linear: found}
@@ -266,10 +272,8 @@ func (e *ending) networkFinalist(ctx context.Context, c CrossFit, found *candida
 	}
 	tried, best, better := choice.Tried, choice.Tried[choice.Best], choice.Better
 	for k, n := range tried {
-		if n.Of = c.Networks[k]; better && n == best {
-			n.Kept = true
-		}
-		n.Rows = n.Gain.Examples
+		n.Of = c.Networks[k] // which JSON leaves out
+		n.Kept, n.Rows = better && n == best, n.Gain.Examples
 		e.summary.Structures = append(e.summary.Structures, n.Structure)
 	}
 	one.Name, linear.Name = "linear, "+one.Name, "linear, "+linear.Name

@@ -29,8 +29,9 @@ func modelRows(s *runs.Summary) [][]string {
 			formatNumber("%.4f", m.TestLoss), formatNumber("%.4f", m.TestAccuracy),
 		})
 	}
-	for _, column := range []int{5, 3} { // only classes have accuracies, and not all runs hold
-		// examples out
+	// only classes have accuracies, and not all runs hold examples out; the last column goes first,
+	// so that the other one keeps its place
+	for _, column := range []int{5, 3} {
 		if !slices.ContainsFunc(rows[1:], func(r []string) bool { return r[column] != "-" }) {
 			for i, r := range rows {
 				rows[i] = slices.Delete(r, column, column+1)

@@ -10,8 +10,9 @@ import (
 	"dsbo/train"
 )
 
-// watchRun begins the progress of a run, which its configuration then keeps up to date, and the
-// models at its end.
+// watchRun begins the progress of a run, which the callbacks of c then keep up to date, and after
+// them the returned watcher of the models at its end. A resumed run counts the iterations before it
+// as done, and their part of the evaluations.
 func (r *run) watchRun(c *train.Config) (modelWatcher, error) {
 	watch := modelWatcher{r.view, &pace{now: time.Now}}
 	d, p := c.WithDefaults(), watch.pace
