@@ -39,7 +39,7 @@ func Clip(t Task, c float64, agents []int) (Task, error) {
 // clipRows returns a table with its rows scaled to norm c where they are longer.
 func clipRows(x *ad.Table, c float64) (*ad.Table, error) {
 	rows, cols := x.Rows(), x.Cols()
-	clipped, row := make([]float32, 0, rows*cols), make([]float64, cols)
+	clipped, row := make([]float32, rows*cols), make([]float64, cols)
 	for i := range rows {
 		largest, sum := 0.0, 0.0
 		for j := range row {
@@ -53,8 +53,8 @@ func clipRows(x *ad.Table, c float64) (*ad.Table, error) {
 		if norm := largest * math.Sqrt(sum); norm > c*inside {
 			scale = c * inside / norm
 		}
-		for _, v := range row {
-			clipped = append(clipped, float32(v*scale))
+		for j, v := range row {
+			clipped[i*cols+j] = float32(v * scale)
 		}
 	}
 	return ad.Float32Table(rows, cols, clipped)

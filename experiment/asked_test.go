@@ -143,11 +143,12 @@ func TestStartSet(t *testing.T) {
 	}
 }
 
-// TestBarOnly: a screen of progress alone has no other text.
+// TestBarOnly: a screen of progress alone has no other text, whose lines have 80 columns.
 func TestBarOnly(t *testing.T) {
-	for bar, want := range map[bool]string{true: "", false: "a note\n"} {
+	long := strings.Repeat("x", 78)
+	for bar, want := range map[bool]string{true: "", false: long + " a\nb\n"} {
 		var out strings.Builder
-		if (onScreen{cli.NewProgress(&out, false), bar}).Note(Note{Text: "a note"}); out.String() != want {
+		if (onScreen{cli.NewProgress(&out, false), bar}).Note(Note{Text: long + " a b"}); out.String() != want {
 			t.Errorf("progress alone %t: %q, want %q", bar, out.String(), want)
 		}
 	}

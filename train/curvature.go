@@ -50,9 +50,7 @@ func (r *runner) followMembers(ctx context.Context) error {
 	_, y := r.start()
 	l, err := r.Problem.curvature(r.collectiveContext(ctx), func(i int) []float64 { return r.agents[i].x() }, y)
 	first, now := trackedBound(r.roster.w, 1, 0), trackedBound(r.W, 1, 0)
-	if now > 0 {
-		l *= max(1, first/now)
-	}
+	l *= max(1, first/now)
 	for _, i := range r.Local() {
 		algo.Found(r.agents[i].alg, l, r.agents[i].x())
 	}

@@ -356,6 +356,7 @@ func TestCurvatureOfMembers(t *testing.T) {
 		c, _ := changing(t)
 		c.Problem.Oracles, c.Problem.Evaluate = c.Problem.Oracles[:agents], c.Problem.Evaluate[:agents]
 		c.Membership, c.K = membership.Log{{Epoch: 1, Iteration: 12, Members: members}}, 13
+		c.Following = c.Following[:1]
 		w := testkit.Get(c.W.Members(testkit.Get(c.Membership.At(1, agents))))
 		bound := func(w *network.Matrix) float64 { return math.Pow(1+w.LambdaMin(), 2) / 2 }
 		want := testkit.Get(train.Problem{Oracles: c.Problem.Oracles[:len(members)]}.Curvature(t.Context(),

@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"dsbo"
 	"dsbo/algo"
+	"dsbo/algo/algotest"
 	"dsbo/internal/testkit"
 	"dsbo/network"
+	"dsbo/network/membership"
 	"dsbo/network/networktest"
 	"dsbo/runs"
 )
@@ -141,6 +144,31 @@ func TestMatricesFit(t *testing.T) {
 	if err := c.Validate(); err != nil {
 		t.Errorf("as large as the limit: %v", err)
 	}
+	c.W, c.Problem.Oracles, c.DenseLimit = testkit.Get(network.New("complete", 1, network.Options{})).W,
+		c.Problem.Oracles[:1], 17<<29-1
+	testkit.WantError(t, "one agent", c.Validate(), dsbo.ErrConfig, "take 8.5 GiB for 1 agent ")
+}
+
+// TestFirstEpoch: a run that does not resume begins in the first epoch, and looks for no
+// checkpoint.
+func TestFirstEpoch(t *testing.T) {
+	c := Config{Method: testkit.Get(algo.New("newtoncg")), K: 9, W: testkit.Get(network.Ring(3, 0.5)).W,
+		Membership: membership.Log{{Epoch: 1, Iteration: 5, Members: []int{0, 1}}}, Dir: t.TempDir(), From: new(Point)}
+	c.Problem.Oracles = make([]dsbo.Oracle, 3)
+	if got := testkit.Get(c.startEpoch()); got.W.N() != 3 {
+		t.Errorf("begins with %d agents", got.W.N())
+	}
+}
+
+// TestTimesOfShared: of the time of three agents' one method, each has spent a third of what is not
+// its oracle's.
+func TestTimesOfShared(t *testing.T) {
+	s := &shared{agents: threeAgents(layout{}, true).agents, busy: 9 * time.Second}
+	s.terms.Store(int64(min(3, runtime.GOMAXPROCS(0))) * int64(6*time.Second))
+	s.agents[0].allSteps = 15 * time.Second
+	if mix, algebra := s.times(); mix != time.Second || algebra != 2*time.Second {
+		t.Errorf("mixed for %v, own algebra for %v", mix, algebra)
+	}
 }
 
 // TestOnlyDrawn: Φ is only drawn where held-out examples choose the iterate, averages travel in
@@ -161,22 +189,34 @@ func TestOnlyDrawn(t *testing.T) {
 	}
 }
 
-// TestSameBest: processes that have not the same best iterate end the run, whatever the method.
+// TestSameBest: processes that have not the same best iterate end the run, whatever the method, and
+// agents of one state those that have not the same x or y.
 func TestSameBest(t *testing.T) {
-	teams, closeAll := networktest.Processes(testkit.Get(network.Ring(2, 0.5)).W, []int{0}, []int{1})
-	defer closeAll()
-	errs := networktest.RunAll(2, func(i int) error {
-		m := &algo.MADSBO{}
-		testkit.OK(m.Init(1, 1, 1))
-		s := &stepper{Group: network.NewGroup(network.GroupConfig{N: 2, Team: teams[i]}), agents: make([]*agent, 2)}
-		s.agents[i] = &agent{alg: m}
-		e := &evaluator{stepper: s, bestState: newBestState(1, 1)}
-		e.means = means{x: make([]float64, 1), y: make([]float64, 1), z: make([]float64, 1), u: make([]float64, 1)}
-		e.bestState.head[headRose] = float64(i)
-		return e.findMeans(t.Context())
-	})
-	for _, err := range errs {
-		testkit.WantError(t, "other records have risen", err, nil, "have not the same iteration or best iterate")
+	const best = 4
+	for differs, name := range []string{"x", "y", "z", "u", "iteration or best iterate"} {
+		for _, alike := range []bool{false, true} {
+			teams, closeAll := networktest.Processes(testkit.Get(network.Ring(2, 0.5)).W, []int{0}, []int{1})
+			errs := networktest.RunAll(2, func(i int) error {
+				m := &algo.MADSBO{}
+				testkit.OK(m.Init(1, 1, 1))
+				a, of := &agent{alg: m}, make([]float64, 4)
+				s := &stepper{Group: network.NewGroup(network.GroupConfig{N: 2, Team: teams[i]}),
+					agents: make([]*agent, 2), alike: alike}
+				s.agents[i] = a
+				e := &evaluator{stepper: s, bestState: newBestState(1, 1)}
+				e.means = means{x: of[:1], y: of[1:2], z: of[2:3], u: of[3:]}
+				[][]float64{a.x(), a.y(), a.z(), a.u(), e.bestState.head[headRose:]}[differs][0] = float64(i)
+				return e.findMeans(t.Context())
+			})
+			closeAll()
+			for _, err := range errs {
+				if differs == best || alike && differs < 2 {
+					testkit.WantError(t, "other records have risen", err, nil, "have not the same "+name)
+				} else if err != nil {
+					t.Errorf("%s is another one, alike %t: %v", name, alike, err)
+				}
+			}
+		}
 	}
 }
 
@@ -192,10 +232,23 @@ func TestTimesStay(t *testing.T) {
 	}
 }
 
+// TestWithoutEvaluate: a problem without oracles for its evaluation has no exact values, and a best
+// iterate of three numbers beside its vectors.
+func TestWithoutEvaluate(t *testing.T) {
+	c := &Config{Evaluate: EvaluateExact, p: 1, q: 1}
+	c.Problem.Oracles = []dsbo.Oracle{algotest.NewQuadratics(1, 1, 1, 1)[0]}
+	e := testkit.Get(newEvaluator(c, &stepper{Group: network.NewGroup(network.GroupConfig{N: 1}),
+		agents: []*agent{{alg: testkit.Get(algo.New("newtoncg"))}}}))
+	if e.sharedExact != nil || e.ownExact != nil || e.byPhi || len(e.bestState.head) != 3 {
+		t.Errorf("solves by %+v, the best iterate's numbers are %v", e.sharedExact, e.bestState.head)
+	}
+}
+
 // TestNearWhole: a sum of counts is whole but for rounding, by a millionth of it or of 1; one that
 // is farther off is of counts that are not whole.
 func TestNearWhole(t *testing.T) {
-	for sum, want := range map[float64]float64{3 + 1e-7: 3, 1 - 0.7e-6: 1, 1 + 1.5e-6: 1 + 1.5e-6, 1.5e-6: 1.5e-6,
+	for sum, want := range map[float64]float64{3 + 1e-7: 3, 1 - 0.7e-6: 1, 0.7e-6: 0,
+		1 + 1.5e-6: 1 + 1.5e-6, 1.5e-6: 1.5e-6,
 		1e7 + 0.4: 1e7, 1e5 - 0.2: 1e5 - 0.2, 2.5: 2.5} {
 		if got := nearWhole(sum); got != want {
 			t.Errorf("%.10g: %.10g, want %.10g", sum, got, want)

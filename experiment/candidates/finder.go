@@ -227,6 +227,10 @@ func (f *Finder) solveLower(ctx context.Context, x, y, z []float64) (sol, other 
 	if f.Second == nil || err != nil && !errors.Is(err, dsbo.ErrDiverged) {
 		return sol, other, err
 	}
+	if err != nil { // the gradient that residuals are relative to may be lost with the first start
+		f.solver = f.Problem.Solver()
+		f.solver.Start, f.solver.MaxProducts = f.Second, MostProducts
+	}
 	second, secondErr := f.solver.Model(ctx, x, f.Second)
 	return lowerOf(sol, second, err, secondErr)
 }

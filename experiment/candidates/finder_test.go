@@ -1,6 +1,7 @@
 package candidates_test
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -35,8 +36,10 @@ func (tilted) UpperGrad(dx, dy, x, _ []float64, _ dsbo.Sample) error {
 
 func (tilted) LowerGrad(dst, _, y []float64, _ dsbo.Sample) error {
 	dst[0] = y[0]*y[0]*y[0] - y[0] + 0.1
-	return nil
+	return failing[y[0]]
 }
+
+var failing = map[float64]error{7: dsbo.ErrDiverged, 8: errors.ErrUnsupported} // by y
 
 func (tilted) HVP(dst, _, y, v []float64, _ dsbo.Sample) error {
 	dst[0] = (3*y[0]*y[0] - 1) * v[0]
@@ -69,6 +72,8 @@ func TestSolutionOfTwo(t *testing.T) {
 		"the second is lower":      {0.9, -0.9, -1.05, 0.95},
 		"the first is lower":       {-0.9, 0.9, -1.05, 0.95},
 		"the second is not finite": {0.9, math.NaN(), 0.95, math.NaN()},
+		"the second diverges":      {0.9, 7, 0.95, math.NaN()},
+		"the first diverges":       {7, 0.9, 0.95, math.NaN()},
 	} {
 		m := candidates.NewModel("λ = 0", 0, []float64{0})
 		testkit.OK(newTilted(c.start, c.second).Solve(t.Context(), m, nil, nil))
@@ -81,13 +86,19 @@ func TestSolutionOfTwo(t *testing.T) {
 		steps := 0 // from each start alone
 		for _, start := range []float64{c.start, c.second} {
 			one := candidates.NewModel("λ = 0", 0, []float64{0})
-			testkit.OK(newTilted(start, math.NaN()).Solve(t.Context(), one, nil, nil))
-			if one.Y != nil {
+			if err := newTilted(start, math.NaN()).Solve(t.Context(), one, nil, nil); err == nil && one.Y != nil {
 				steps += one.Steps
 			}
 		}
 		if m.Steps != steps || steps == 0 {
 			t.Errorf("%s: %d products, want %d", name, m.Steps, steps)
+		}
+	}
+	for _, starts := range [][2]float64{{8, 0.9}, {0.9, 8}, {7, 8}, {8, 7}} {
+		m := candidates.NewModel("λ = 0", 0, []float64{0})
+		err := newTilted(starts[0], starts[1]).Solve(t.Context(), m, nil, nil)
+		if !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("a start of %v fails, and Solve with %v", starts, err)
 		}
 	}
 }

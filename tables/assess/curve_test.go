@@ -80,6 +80,9 @@ func TestCurve(t *testing.T) {
 			days = append(days, float64(d))
 		}
 		fine := pooledCurve(days, times)
+		if fine.Share[1] == 1 && (fine.Low[1] != 1 || fine.High[1] != 1) { // before the first event
+			t.Errorf("%s: the curve begins in %g to %g", name, fine.Low[1], fine.High[1])
+		}
 		coarse := pooledCurve(pooled(times), times)
 		for k, at := range of.KaplanMeier.Times {
 			for i, site := range times {

@@ -162,14 +162,16 @@ func TestSumsAre(t *testing.T) {
 // TestMeasure: means, deviations and shares are of the rows that have a column, by their weights
 // and the rows that each stands for; counts of levels are of these rows alone.
 func TestMeasure(t *testing.T) {
-	columns := []Column{{Group: 0}, {Group: 0, Blank: true}, {Group: 1}, {Group: 1, Blank: true}}
-	x := [][]float64{{2, 0, 1, 0}, {4, 0, 0, 1}, {0, 1, 5, 0}, {8, 0, 3, 0}}
+	columns := []Column{{Group: 0}, {Group: 0, Blank: true}, {Group: 1}, {Group: 1, Blank: true}, {Group: 2},
+		{Group: 2, Blank: true}}
+	x := [][]float64{{2, 0, 1, 0, 0, 1}, {4, 0, 0, 1, 0, 1}, {0, 1, 5, 0, 0, 1}, {8, 0, 3, 0, 0, 1}}
 	tables := inMemory(Count, 0, columns, x, []float64{1, 2, 3, 4}, []float64{1, 2, 1, 1}, make([]int, 4))
 	tables.Sites[0].Count = []float64{1, 1, 1, 2}
 	e := testkit.Get(NewEffects(tables)) // weights are 1, 2, 1 and 2, of 5 rows and 6 in all
 	a, b := 26./5, 12./4
 	for name, c := range map[string][2]float64{
-		"mean": {e.sites[0].mean[0], a}, "share": {e.Share[0], a}, "share of the other": {e.Share[2], b},
+		"mean": {e.sites[0].mean[0], a}, "mean of no row": {e.sites[0].mean[4], 0},
+		"share": {e.Share[0], a}, "share of the other": {e.Share[2], b},
 		"deviation": {e.Deviation[0], math.Sqrt((4+32+128)/5. - a*a)},
 		"other":     {e.Deviation[2], math.Sqrt((1+25+18)/4. - b*b)},
 		"blanks":    {e.Share[1], 1. / 6}, "others": {e.Share[3], 2. / 6},
@@ -180,7 +182,7 @@ func TestMeasure(t *testing.T) {
 			t.Errorf("%s: %g, want %g", name, c[0], c[1])
 		}
 	}
-	if !slices.Equal(e.blankOf, []int{1, -1, 3, -1}) || !e.blanks || e.alike {
+	if !slices.Equal(e.blankOf, []int{1, -1, 3, -1, 5, -1}) || !e.blanks || e.alike {
 		t.Errorf("blanks of %v, %t; alike %t", e.blankOf, e.blanks, e.alike)
 	}
 }

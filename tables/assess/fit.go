@@ -2,6 +2,7 @@ package assess
 
 import (
 	"math"
+	"slices"
 
 	"dsbo/internal/kernel"
 	"dsbo/internal/linalg"
@@ -76,7 +77,7 @@ func (e *Effects) moveLevels(move []float64) {
 // finds the curvature there.
 func (e *Effects) advance(at *point, move []float64) (ok bool, err error) {
 	for share := 1.0; ; {
-		weights := scaled(1, at.weights)
+		weights := slices.Clone(at.weights)
 		linalg.Axpy(weights, share, move)
 		full, far, ok, err := e.curve("second derivatives, no penalties", weights, move, share)
 		if err != nil || !ok || !far || e.Kind == Number {
@@ -126,7 +127,7 @@ func (e *Effects) curve(name string, weights, move []float64, share float64) (fu
 // have moved at most. It is nil where the levels' curvature has no inverse.
 func (e *Effects) curveOf(s *rows, weights, move []float64, share float64) (full []float64, largest float64) {
 	m, p, q := e.outputs(), len(e.use), len(weights)
-	level, moved, along := scaled(1, s.level), scaled(share, s.step), scaled(share, move)
+	level, moved, along := slices.Clone(s.level), scaled(share, s.step), scaled(share, move)
 	linalg.Axpy(level, 1, moved)
 	full, s.own, s.cross = make([]float64, q*q), make([]float64, m*m), make([]float64, m*q)
 	e.each(s, func(from, n int, x []float64) {
@@ -208,7 +209,7 @@ func (e *Effects) slopes(at point) (slope []float64, own float64, err error) {
 			}
 			kernel.GemmTN(q, 1, n*m, part, 1, z, q, rows.residual, 1, true)
 		})
-		back := scaled(1, s.slope)
+		back := slices.Clone(s.slope)
 		linalg.Solve(m, s.own, back)
 		part[q] = linalg.Dot(back, s.slope)
 	})

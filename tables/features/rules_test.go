@@ -158,6 +158,17 @@ func TestCountedRows(t *testing.T) {
 	}
 }
 
+// TestWholeWeights: whole weights count rows, up to 2⁵⁰ of them in all.
+func TestWholeWeights(t *testing.T) {
+	for weight, counted := range map[float32]bool{1 << 40: true, 1 << 46: false, 1.5: false} {
+		p := testkit.Get(prepareOne(t, 60, "y", func(o *features.Options) { o.Weight = "w" },
+			tables.NumberColumn("y", numbersOf(60, 2)), tables.NumberColumn("w", slices.Repeat([]float32{weight}, 60))))
+		if p.Whole != counted {
+			t.Errorf("60 rows of weight %g count rows: %t", weight, p.Whole)
+		}
+	}
+}
+
 // TestWordsChosen: words in as many training rows as the bound become features, and all others one
 // together, if there are any.
 func TestWordsChosen(t *testing.T) {
@@ -263,11 +274,15 @@ func TestClassesAllowed(t *testing.T) {
 			continue
 		}
 		notes := strings.Join(p.Notes, "\n")
-		if doubted := strings.Contains(notes, "which are taken for"); doubted != (count == 3) {
-			t.Errorf("%d classes: notes %q", count, p.Notes)
-		}
 		if strings.Contains(notes, "alone") {
 			t.Errorf("one site has classes of its own: %q", p.Notes)
 		}
+		if doubted := strings.Contains(notes, "which are taken for"); doubted != (count == 3) {
+			t.Errorf("%d classes: notes %q", count, p.Notes)
+		}
+	}
+	words := tables.WordColumn("y", slices.Repeat([]string{"a", "b", "c"}, 20))
+	if p := testkit.Get(prepareOne(t, 60, "y", nil, words)); len(p.Notes) != 0 {
+		t.Errorf("three words are classes: notes %q", p.Notes)
 	}
 }

@@ -107,6 +107,11 @@ func TestSparse(t *testing.T) {
 			t.Errorf("row %d: %s", k, diff)
 		}
 	}
+	unknown := testkit.Get((&features.Recipe{Sparse: &features.Sparse{Columns: 2,
+		Indices: features.Line[int]{2}, Scales: features.Line[float64]{1}}}).NewEncoder(read("new.svm", "1 1:3\n")))
+	if n := unknown.Notes(); len(n) != 1 || !strings.Contains(n[0], "such as f1,") {
+		t.Errorf("notes %q", n)
+	}
 	if diff := cmp.Diff([]string{
 		"1 of 3 rows have numbers more than 10 times their column's root mean square in training (line 1: f1): " +
 			"predictions there extrapolate",

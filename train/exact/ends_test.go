@@ -171,3 +171,26 @@ func TestDelay(t *testing.T) {
 		}
 	}
 }
+
+// TestFlatStep: a step that meets a direction without positive curvature ends a lower problem,
+// unless rounded products may have bent it, which are rounded less from there on.
+func TestFlatStep(t *testing.T) {
+	for _, c := range []struct {
+		of, wire, then network.Wire
+		flat           bool
+	}{
+		{network.Float64, network.Float64, network.Float64, true}, {network.Int8, network.Int8, network.BF16, false},
+		{network.Int8, network.BF16, network.Float32, false}, {network.Int8, network.Float32, network.Float32, true},
+	} {
+		s := &Solver{Oracles: []dsbo.ValueOracle{algotest.NewWells(2, 1)}, Start: []float64{.1, .1},
+			Agents: network.NewGroup(network.GroupConfig{N: 1, Average: network.AverageOptions{Wire: c.of}})}
+		w := testkit.Get(s.newSolve(t.Context(), []float64{0}, nil, nil))
+		testkit.OK(w.runParts(func() error { return w.chooseStart([2][]float64{s.y}) }, w.findSystem))
+		d := descent{first: 1, last: 1, left: math.Inf(1)}
+		w.wire = c.wire
+		moved := testkit.Get(w.newtonStep(&d))
+		if d.flat != c.flat || w.wire != c.then || !moved {
+			t.Errorf("%v: flat %t, then %v, moved %t", c, d.flat, w.wire, moved)
+		}
+	}
+}

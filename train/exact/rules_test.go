@@ -1,12 +1,14 @@
 package exact_test
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
 
 	"dsbo"
 	"dsbo/internal/testkit"
+	"dsbo/network"
 	"dsbo/train/exact"
 )
 
@@ -140,6 +142,71 @@ func (o bowl) Values(_, y []float64, _ dsbo.Sample) (upper, lower float64, err e
 		}
 	}
 	return upper, lower, nil
+}
+
+// A failing bowl fails in one call, counted from 1.
+type failing struct {
+	bowl
+	calls, at *int
+}
+
+var errOwn = errors.New("own")
+
+func (o failing) fail(err error) error {
+	if *o.calls++; *o.calls == *o.at {
+		return errOwn
+	}
+	return err
+}
+
+func (o failing) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
+	return o.fail(o.bowl.LowerGrad(dst, x, y, s))
+}
+
+func (o failing) UpperGrad(dx, dy, x, y []float64, s dsbo.Sample) error {
+	return o.fail(o.bowl.UpperGrad(dx, dy, x, y, s))
+}
+
+func (o failing) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
+	return o.fail(o.bowl.HVP(dst, x, y, v, s))
+}
+
+func (o failing) JVP(dst, x, y, v []float64, s dsbo.Sample) error {
+	return o.fail(o.bowl.JVP(dst, x, y, v, s))
+}
+
+func (o failing) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
+	upper, lower, err = o.bowl.Values(x, y, s)
+	return upper, lower, o.fail(err)
+}
+
+// TestEachErrorEnds: an error of an oracle's ends a solve, in whichever call it comes.
+func TestEachErrorEnds(t *testing.T) {
+	x := []float64{0}
+	for name, of := range map[string]func(s *exact.Solver) (exact.Solution, error){
+		"Solve":   func(s *exact.Solver) (exact.Solution, error) { return s.Solve(t.Context(), x) },
+		"Lower":   func(s *exact.Solver) (exact.Solution, error) { return s.Lower(t.Context(), x, nil, 1e-4) },
+		"Model":   func(s *exact.Solver) (exact.Solution, error) { return s.Model(t.Context(), x, nil) },
+		"Descend": func(s *exact.Solver) (exact.Solution, error) { return s.Descend(t.Context(), x, nil) },
+	} {
+		for _, wire := range []network.Wire{network.Float64, network.Int8} {
+			at, last := 0, 1
+			for ; at <= last; at++ {
+				calls := 0
+				o := failing{bowl{a: []float64{1, -2, 3}, b: []float64{4, 1, 1}, c: []float64{9, 100, 1000},
+					h: []float64{1, .1, .01}}, &calls, &at}
+				group := network.NewGroup(network.GroupConfig{N: 1, Average: network.AverageOptions{Wire: wire}})
+				s := exact.Solver{Oracles: []dsbo.ValueOracle{o}, Agents: group, Matrix: dsbo.DampedHessian}
+				if name == "Solve" {
+					s.Matrix = dsbo.Hessian
+				}
+				_, err := of(&s)
+				if last = max(last, calls); errors.Is(err, errOwn) != (at > 0) {
+					t.Errorf("%s on %v: the error in call %d of %d ends it as %v", name, wire, at, last, err)
+				}
+			}
+		}
+	}
 }
 
 // TestFlatDirections: Φ of closed forms is right to the tolerance, and to the error that is stated,

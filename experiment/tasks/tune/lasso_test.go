@@ -88,6 +88,7 @@ func TestLassoFlags(t *testing.T) {
 		"-penalty=l1 -group=a=b":          "-group",
 		"-penalty=elastic -dp-epsilon=8":  "-dp-epsilon",
 		"-penalty=lasso":                  "-penalty",
+		"-penalty=l1 -model=linear -K=0":  "-K",
 	} {
 		data := "-data=" + writeSites(t, t.TempDir(), 3)
 		err := runTask(t, runs.Folder(t.TempDir()), append(strings.Fields(flags), data, "-target=ill")...)
