@@ -142,21 +142,22 @@ func trafficTo(receivers, messages, floats, bytes int) dsbo.Traffic {
 		Bytes: int64(receivers * bytes)}
 }
 
-// Cost returns what agent i sends in one average of n numbers on a wire, at least and at most.
-// Scales and flags count as bytes, not as numbers, and a vector that is sent again counts once.
+// Cost returns what agent i sends in one average of a number of numbers on a wire, at least and at
+// most. Scales and flags count as bytes, not as numbers, and a vector that is sent again counts
+// once.
 func (a *Averages) Cost(i, length int, wire Wire) (least, most dsbo.Traffic) {
 	f, sends := a.fixedPoint(wire, length), a.tree.Sends(i)
+	if f.exact { // in the narrow window, and perhaps once more in the wide one
+		first := 8 * f.wholeWords(narrow, length)
+		return trafficTo(sends, 1, length, first), trafficTo(sends, 2, length, first+8*f.wholeWords(wide, length))
+	}
 	blocks := f.blocks(length)
-	tried := PackedBytes(f.bits, length+blocks) // words under scales of before, with flags
-	asked := PackedBytes(exponentBits, blocks) + PackedBytes(f.bits, length)
-	switch {
-	case f.exact:
-		tried = 8 * f.wholeWords(narrow, length)
-		return trafficTo(sends, 1, length, tried), trafficTo(sends, 2, length, tried+8*f.wholeWords(wide, length))
-	case f.guard == 0:
+	asked := PackedBytes(exponentBits, blocks) + PackedBytes(f.bits, length) // scales, and words
+	if f.guard == 0 {                                                        // scales are asked for each time
 		least = trafficTo(sends, 2, length, asked)
 		return least, least
 	}
+	tried := PackedBytes(f.bits, length+blocks) // words under scales of before, with flags
 	return trafficTo(sends, 1, length, min(tried, asked)), trafficTo(sends, 3, length, tried+asked)
 }
 
@@ -241,7 +242,7 @@ func (a *Averager) AverageOn(ctx context.Context, vectors ...Vector) error {
 	if a.alone == nil {
 		a.alone = a.averages.Together([]*Averager{a})
 	}
-	if a.shares { // with ends whose goroutines write theirs too
+	if a.shares { // other ends, whose goroutines may average at this moment, have the same memory
 		of := a.memory
 		a.memory, a.shares = new(scaleMemory), false
 		a.memory.setState(of.state())

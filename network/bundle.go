@@ -2,7 +2,6 @@ package network
 
 import (
 	"iter"
-	"math"
 	"slices"
 )
 
@@ -24,7 +23,8 @@ type Trip struct {
 	Floats, Bytes int // of an agent's words in all of them
 }
 
-// A bundle is the vectors of an average, whose words travel together.
+// A bundle is the vectors of an average, whose words travel together in one exchange after another
+// until each vector has its average.
 type bundle struct {
 	Trip
 	agents   int // of all processes
@@ -44,6 +44,7 @@ type bundled struct {
 	done   bool       // it has its average
 }
 
+// open begins an average of vectors, in the memory of the one before.
 func (b *bundle) open(a *Averages, m *scaleMemory, vectors []Vector) {
 	b.agents, b.memory, b.Trip = a.w.N(), m, Trip{}
 	for len(b.vectors) < len(vectors) {
@@ -58,13 +59,23 @@ func (b *bundle) open(a *Averages, m *scaleMemory, vectors []Vector) {
 	}
 }
 
-// begin finds which vectors ask for scales, and reports whether some have no average yet. A vector
-// that follows another one of its kind is tried under the scales which that one leaves.
+// begin finds which vectors ask for scales in the next exchanges, and reports whether some have no
+// average yet. A vector that follows another one of its kind is tried under the scales which that
+// one leaves.
 func (b *bundle) begin() (some bool) {
 	for _, v := range b.vectors {
-		some = some || !v.done
-		v.asks = !v.done && !v.f.exact && (v.kind == nil ||
-			!b.hasEarlier(v) && (v.misfit || len(v.kind.scales) != v.f.blocks(len(v.Dst))))
+		v.asks = false
+		if v.done {
+			continue
+		}
+		some = true
+		switch {
+		case v.f.exact:
+		case v.kind == nil: // there are no scales of before
+			v.asks = true
+		case !b.hasEarlier(v):
+			v.asks = v.misfit || len(v.kind.scales) != v.f.blocks(len(v.Dst))
+		}
 	}
 	return some
 }
@@ -82,8 +93,9 @@ func (b *bundle) hasEarlier(v *bundled) bool {
 	return false
 }
 
-// takeIn takes the scales or the words of a vector, as all agents have them combined. Words under
-// scales that an earlier vector has found too small, or too large, are sent again.
+// takeIn takes the scales or the words of a vector, as all agents have them combined; words are
+// overwritten later. Words under scales that an earlier vector of the kind has found too small, or
+// too large, do not count: the vector has the bits that it has after that one, and is sent again.
 func (b *bundle) takeIn(v *bundled, op Op, words []uint64) {
 	n := len(v.Dst)
 	switch {
@@ -96,7 +108,7 @@ func (b *bundle) takeIn(v *bundled, op Op, words []uint64) {
 	case v.f.exact:
 		w := v.window()
 		fit := v.f.separate(words, w, n)
-		if v.kind.scales = v.kind.scales[:0]; !fit {
+		if v.kind.scales = v.kind.scales[:0]; !fit { // the next sum of the kind is wide at once
 			v.kind.scales = append(v.kind.scales, 1)
 		}
 		if v.done = fit || w == wide; v.done {
@@ -121,7 +133,7 @@ func (b *bundle) hide(words []uint64, vectors [][]float64, by Binder) {
 		}
 		n := v.words(Sum)
 		if v.isOutside(vectors[i]) {
-			if noise == nil {
+			if noise == nil { // which is rare: finite numbers need none
 				noise = make([]uint64, len(words))
 				by.Noise(noise)
 			}
@@ -149,7 +161,7 @@ func (v *bundled) isOutside(numbers []float64) bool {
 	if v.f.exact {
 		return slices.ContainsFunc(numbers, func(x float64) bool { return !v.window().takes(x) })
 	}
-	return !(maxAbs(numbers) <= math.MaxFloat64)
+	return !isFinite(maxAbs(numbers))
 }
 
 // travels reports whether words of the vector are in an exchange.
@@ -171,7 +183,7 @@ func (v *bundled) bits(op Op) int {
 		return exponentBits
 	}
 	if v.f.exact && v.window() == wide {
-		return Whole + 1
+		return Whole + 1 // the kind of whole numbers that is not f.bits
 	}
 	return v.f.bits
 }

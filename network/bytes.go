@@ -34,8 +34,9 @@ func zeroRows(n, length int) [][]float64 {
 	return rows
 }
 
-// GatherTexts fills in the texts of the agents of other processes, and returns the bytes of the
-// longest one. It costs two Gathers.
+// GatherTexts fills in the texts of the agents of other processes: texts has one for each agent, in
+// which this process's agents have theirs. It returns the bytes of the longest one. It costs two
+// Gathers, of lengths and of texts that are filled up to the longest, since rows have one length.
 func GatherTexts(ctx context.Context, t Team, texts []string) (longest int, err error) {
 	lengths := zeroRows(len(texts), 1)
 	for _, i := range t.Local() {

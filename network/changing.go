@@ -1,6 +1,7 @@
 package network
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -41,12 +42,12 @@ type Failing struct {
 func (x Failing) String() string { return fmt.Sprintf("failing:%v", x.Probability) }
 
 // weights gives agent i's own weight the weights of the edges that fail in iteration k, so rows sum
-// to 1. Both ends draw the same number for an edge.
+// to 1. Both ends draw the same number for an edge, in [0, 1) with the 53 bits of a float64.
 func (x Failing) weights(dst []Weight, m *Matrix, i int, seed uint64, k int, _ bool) []Weight {
-	self, lost := 0, 0.0
-	for at, w := range m.rows[i] {
+	self, lost := len(dst), 0.0
+	for _, w := range m.rows[i] {
 		if w.Agent == i {
-			self = at
+			self = len(dst)
 		} else if draw := float64(edgeDraw(seed, k, i, w.Agent)>>11) * 0x1p-53; draw < x.Probability {
 			lost += w.Weight
 			w.Weight = 0
@@ -65,7 +66,7 @@ type Matchings struct{ changingEdges }
 func (Matchings) String() string { return "matchings" }
 
 // weights pairs agents by edges in the order of iteration k's draws, skipping those with a paired
-// end. All agents compute the same pairs.
+// end. All agents compute the same pairs: of equal draws the lower edge comes first.
 func (Matchings) weights(dst []Weight, m *Matrix, i int, seed uint64, k int, _ bool) []Weight {
 	type edge struct {
 		draw uint64
@@ -75,10 +76,7 @@ func (Matchings) weights(dst []Weight, m *Matrix, i int, seed uint64, k int, _ b
 	for _, e := range m.Edges() {
 		edges = append(edges, edge{edgeDraw(seed, k, e[0], e[1]), e})
 	}
-	slices.SortFunc(edges, func(a, b edge) int { // ties by number: all agents have one order
-		return slices.Compare([]uint64{a.draw, uint64(a.ends[0]), uint64(a.ends[1])},
-			[]uint64{b.draw, uint64(b.ends[0]), uint64(b.ends[1])})
-	})
+	slices.SortStableFunc(edges, func(a, b edge) int { return cmp.Compare(a.draw, b.draw) })
 	partner, taken := i, make([]bool, m.N())
 	for _, e := range edges {
 		a, b := e.ends[0], e.ends[1]
@@ -87,7 +85,7 @@ func (Matchings) weights(dst []Weight, m *Matrix, i int, seed uint64, k int, _ b
 		}
 		taken[a], taken[b] = true, true
 		if a == i || b == i {
-			partner = a + b - i
+			partner = a + b - i // the other end
 		}
 	}
 	for _, w := range m.rows[i] {

@@ -51,7 +51,7 @@ func (w Wire) Encode(dst []byte, v []float64) []byte {
 	case BF16:
 		for _, x := range v {
 			b := uint64(float32Bits(x))
-			if x == x {
+			if x == x { // a NaN stays one: it has no bits to round away
 				b += 0x7fff + b>>16&1 // to nearest, ties to even
 			}
 			dst = binary.LittleEndian.AppendUint16(dst, uint16(b>>16))
@@ -73,11 +73,11 @@ func float32Bits(x float64) uint32 {
 }
 
 // int8Scale returns the scale of a block: the largest float32 of which 127 times is not above the
-// largest entry, but at least int8MinScale. It is NaN if an entry is not finite or above 127 times
-// the largest float32.
+// largest entry, so that the entry's whole number is 127, but at least int8MinScale. It is NaN if
+// an entry is not finite or above 127 times the largest float32.
 func int8Scale(v []float64) float64 {
 	largest := maxAbs(v)
-	if !(largest <= int8Max*math.MaxFloat32) {
+	if !(largest <= int8Max*math.MaxFloat32) { // true of NaN too
 		return math.NaN()
 	}
 	s := float32(largest / int8Max)
@@ -145,6 +145,8 @@ func (w Wire) Decode(dst []float64, b []byte) error {
 	return nil
 }
 
+// decodeInt8 is Decode of one block. It refuses what encodeInt8 does not write, so that a block has
+// one code: a scale below the least, one that is larger than it must be, and -128.
 func decodeInt8(dst []float64, b []byte) error {
 	s := float64(math.Float32frombits(binary.LittleEndian.Uint32(b)))
 	if !(s >= int8MinScale && !math.IsInf(s, 0) || s != s) {

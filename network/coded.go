@@ -3,25 +3,27 @@ package network
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"dsbo"
 	"dsbo/internal/linalg"
 )
 
-// A coded exchange is one of codes of an [Averager]: what a compressor leaves of vectors.
+// A coded exchange is one of codes of an [Averager]: what a compressor leaves of vectors. An
+// exchange moves codes as vectors, whose combination decodes and sums them.
 type coded struct {
-	row         []Weight
-	compressor  dsbo.Compressor
-	dst         []float64 // the sum
-	decoded     []float64 // one term
-	words, none []float64 // the agent's code, and what an exchange makes of codes as numbers
-	err         error     // of a code that came in
-	by          func(dst []float64, in [][]float64)
+	row        []Weight
+	compressor dsbo.Compressor
+	dst        []float64                           // the sum of the decoded vectors
+	decoded    []float64                           // one term
+	code       []float64                           // of the agent's vector
+	unused     []float64                           // where an exchange puts its combination, of the code's length
+	err        error                               // of a code that came in
+	by         func(dst []float64, in [][]float64) // sum, made once, as each method value takes memory
 }
 
 // MixCompressed is MixCompressed of [dsbo.MixerCapabilities], on wire Float64 alone, since a code
-// has all its digits. It sums the decoded vectors with the weights of W.
+// has all its digits. It sums the decoded vectors with the weights of W, and leaves in src what the
+// agent's own code is decoded to, as its neighbours have it.
 func (a *Averager) MixCompressed(ctx context.Context, dst, src []float64, c dsbo.Compressor) error {
 	w := a.averages.w
 	if wire := a.averages.options.Wire; wire != Float64 || w.Mixing() != (Plain{}) {
@@ -32,28 +34,27 @@ func (a *Averager) MixCompressed(ctx context.Context, dst, src []float64, c dsbo
 		return dsbo.ShapeErrorf("dst and src must have one length; they have %d and %d", len(dst), len(src))
 	}
 	x := &a.coded
-	x.words = c.Encode(x.words[:0], src)
-	if err := c.Decode(src, x.words); err != nil {
+	x.code = c.Encode(x.code[:0], src)
+	if err := c.Decode(src, x.code); err != nil {
 		return err
 	}
 	x.row, x.compressor, x.dst, x.err = w.Row(a.id), c, dst, nil
-	x.decoded = slices.Grow(x.decoded[:0], len(src))[:len(src)]
-	x.none = slices.Grow(x.none[:0], len(x.words))[:len(x.words)]
+	x.decoded, x.unused = resized(x.decoded, len(src)), resized(x.unused, len(x.code))
 	if x.by == nil {
 		x.by = x.sum
 	}
-	if err := a.CombineBy(x.by); err != nil {
-		return err
-	}
+	a.combination.by = x.by
 	a.mixCount++
-	if err := a.mix(ctx, x.none, x.words, 0, nil); err != nil {
+	if err := a.mix(ctx, x.unused, x.code, 0, nil); err != nil {
 		return err
 	}
-	a.sent.Floats += int64(w.Sends(a.id) * (c.Floats(len(src)) - len(x.words)))
+	// mix has counted all of the code as numbers; some of it may be their places
+	a.sent.Floats += int64(w.Sends(a.id) * (c.Floats(len(src)) - len(x.code)))
 	return x.err
 }
 
-// sum sets x.dst to the sum of the decoded vectors, term by term as [Combine].
+// sum sets x.dst to the sum of the decoded vectors, term by term as [Combine]. dst, which the
+// transport looks at, is 0.
 func (x *coded) sum(dst []float64, in [][]float64) {
 	clear(dst)
 	for k, code := range in {

@@ -24,17 +24,15 @@ func (l *Listed) Directed() bool { return l.directed }
 // String returns the kind of the lists with a digest of their numbers.
 func (l *Listed) String() string {
 	var all [][][]float64
-	for _, list := range [][]*Matrix{l.pull, l.push} {
-		for _, m := range list {
-			all = append(all, m.Dense())
-		}
+	for _, m := range slices.Concat(l.pull, l.push) {
+		all = append(all, m.Dense())
 	}
 	text, _ := json.Marshal(all) // finite numbers
 	kind := "sequence"
 	if l.directed {
 		kind = "directed"
 	}
-	return fmt.Sprintf("%s:%x", kind, sha256.Sum256(text))[:len(kind)+17]
+	return fmt.Sprintf("%s:%.8x", kind, sha256.Sum256(text))
 }
 
 // check refuses members that change: the lists are of all agents.
@@ -148,49 +146,42 @@ func checkWeights(name string, rows [][]float64, sums line) error {
 }
 
 // checkUnion requires that the edges of all weights together lead from every agent to every other:
-// from agent 0 to all, and from all to agent 0.
+// from agent 0 to all, and from all to agent 0, which is where the reversed edges lead to.
 func checkUnion(name string, list [][][]float64) error {
-	n := len(list[0])
-	for _, forward := range []bool{true, false} {
-		part := components(n, func(i int) (next []int) {
-			for j := range n {
-				if forward && anyEdge(list, i, j) || !forward && anyEdge(list, j, i) {
-					next = append(next, j)
-				}
-			}
-			return next
-		})
-		i := slices.IndexFunc(part, func(p int) bool { return p != 0 })
-		if i < 0 {
-			continue
-		}
-		from, to := 0, i
-		if !forward {
-			from, to = i, 0
-		}
-		return dsbo.ConfigErrorf(
-			"the edges of all of %s must be strongly connected; no path leads from agent %d to agent %d", name, from,
-			to)
+	isEdge := func(from, to int) bool {
+		return slices.ContainsFunc(list, func(rows [][]float64) bool { return rows[to][from] != 0 })
 	}
-	return nil
+	from, to := 0, firstUnreached(len(list[0]), isEdge)
+	if to < 0 {
+		from, to = firstUnreached(len(list[0]), func(i, j int) bool { return isEdge(j, i) }), 0
+	}
+	if from < 0 {
+		return nil
+	}
+	return dsbo.ConfigErrorf(
+		"the edges of all of %s must be strongly connected; no path leads from agent %d to agent %d", name, from, to)
 }
 
-func anyEdge(list [][][]float64, from, to int) bool {
-	return slices.ContainsFunc(list, func(rows [][]float64) bool { return rows[to][from] != 0 })
+// firstUnreached returns the first of n agents to which no edges lead from agent 0; -1: there is
+// none.
+func firstUnreached(n int, isEdge func(from, to int) bool) int {
+	part := components(n, func(i int) (next []int) {
+		for j := range n {
+			if isEdge(i, j) {
+				next = append(next, j)
+			}
+		}
+		return next
+	})
+	return slices.IndexFunc(part, func(p int) bool { return p != 0 })
 }
 
 // union returns the matrix with an edge wherever one of the lists has one.
 func (l *Listed) union() (*Matrix, error) {
 	n := l.pull[0].N()
+	all := slices.Concat(l.pull, l.push)
 	g, err := edgesWhere(n, func(i, j int) bool {
-		for _, list := range [][]*Matrix{l.pull, l.push} {
-			for _, m := range list {
-				if m.At(i, j) != 0 || m.At(j, i) != 0 {
-					return true
-				}
-			}
-		}
-		return false
+		return slices.ContainsFunc(all, func(m *Matrix) bool { return m.At(i, j) != 0 || m.At(j, i) != 0 })
 	}).graph("listed", 0)
 	if err != nil {
 		return nil, err

@@ -66,6 +66,8 @@ func checkHypercube(n int) error {
 // erdosRenyiStream keeps the graph's draws apart from other uses of the same seed.
 const erdosRenyiStream = 0x6772617068
 
+// erdosRenyiEdges returns a graph in which each pair of agents is an edge with probability prob, 0
+// as in [Options]: drawn up to 20 times until it is connected, else joined by bridges.
 func erdosRenyiEdges(n int, prob float64, seed uint64) edgeSet {
 	if prob == 0 {
 		prob = min(1, 2*num.Log(float64(n))/float64(n))
@@ -74,18 +76,15 @@ func erdosRenyiEdges(n int, prob float64, seed uint64) edgeSet {
 	const draws = 20
 	for draw := 1; ; draw++ {
 		e := edgesWhere(n, func(int, int) bool { return r.Float64() < prob })
-		part := components(n, e.neighbours)
-		if slices.Max(part) == 0 {
-			return e
-		}
-		if draw == draws {
+		if part := components(n, e.neighbours); slices.Max(part) == 0 || draw == draws {
 			e.bridge(part, r)
 			return e
 		}
 	}
 }
 
-// bridge links a random agent of every other component to a random one of component 0.
+// bridge links a random agent of every other component, if there are any, to a random one of
+// component 0.
 func (e edgeSet) bridge(part []int, r *rand.Rand) {
 	members := make([][]int, slices.Max(part)+1)
 	for i, p := range part {
@@ -97,7 +96,8 @@ func (e edgeSet) bridge(part []int, r *rand.Rand) {
 	}
 }
 
-// graph gives the edges their weights, by the rule that w chooses, and checks the result.
+// graph gives the edges their weights, by the rule that w chooses, and checks the result. With w
+// above 0 all agents must have one degree, as an edge then has one weight at both ends.
 func (e edgeSet) graph(name string, w float64) (*Graph, error) {
 	ends := 0
 	for _, js := range e {
@@ -128,7 +128,7 @@ func (e edgeSet) graph(name string, w float64) (*Graph, error) {
 			others += weight(i, j)
 		}
 		own := 1 - others
-		if w != 0 && len(js) > 0 {
+		if w != 0 && len(js) > 0 { // w itself, as 1 − others is off by its rounding
 			own = w
 		}
 		at, _ := slices.BinarySearch(js, i)

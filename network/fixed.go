@@ -37,14 +37,14 @@ const (
 // is guarded.
 func newFixedPoint(w Wire, length, n int, guarded bool) fixedPoint {
 	carry := bits.Len(uint(n - 1)) // bits that a sum has more than a term
-	f := fixedPoint{block: longBlock, step: 1}
 	if length <= shortVector {
 		return fixedPoint{bits: Whole, termBits: Whole - 1 - carry, exact: true}
 	}
-	switch w {
+	f := fixedPoint{block: longBlock, step: 1}
+	switch w { // beside carry, 1 bit is the sign
 	case Float64:
 		f.bits = 64
-		f.step = max(1, 64-1-carry-52)
+		f.step = max(1, 64-1-carry-52) // the bits that a term has beyond a float64's
 	case Float32:
 		f.bits, f.guard = max(32, 24+1+carry), longGuard
 	case BF16:
@@ -52,8 +52,8 @@ func newFixedPoint(w Wire, length, n int, guarded bool) fixedPoint {
 	case Int8:
 		f.bits, f.guard, f.block, f.stochastic = 7+1+carry, shortGuard, blockLength, true
 	}
-	if guarded && f.guard > 0 {
-		f.bits = max(f.bits+f.guard, 3*(carry+1)) // of a flag
+	if guarded {
+		f.bits = max(f.bits+f.guard, 3*(carry+1)) // a flag, of three fields, is a word too
 	} else {
 		f.guard = 0
 	}
@@ -106,28 +106,28 @@ func (f fixedPoint) exponents(dst []uint64, v []float64) []uint64 {
 	return dst
 }
 
-// exponent returns the least scale 2^e of a block in which the largest number, rounded, is
-// below it.
+// exponent returns the least scale 2^e, as e + exponentBias, of a block in which the largest
+// number, rounded, is below it.
 func (f fixedPoint) exponent(largest float64) uint64 {
 	if largest == 0 {
 		return 0
 	}
-	if !(largest <= math.MaxFloat64) {
+	if !isFinite(largest) {
 		return notFinite
 	}
-	fraction, e := math.Frexp(largest) // largest = fraction·2^e < 2^e
-	if math.Ldexp(fraction, f.termBits) > math.Ldexp(1, f.termBits)-1 {
+	fraction, e := math.Frexp(largest)                                  // largest = fraction·2^e < 2^e
+	if math.Ldexp(fraction, f.termBits) > math.Ldexp(1, f.termBits)-1 { // it would be rounded up to 2^e
 		e++
 	}
 	e += exponentBias
-	return uint64((e + f.step - 1) / f.step * f.step)
+	return uint64((e + f.step - 1) / f.step * f.step) // up to a multiple of step
 }
 
 // encode appends the numbers of v as multiples of their block's unit, in two's complement, and the
 // flag of each block where it is asked to. Numbers that a scale does not fit stay in the sum, mod
 // 2^bits: if they were left out, the difference to the repeated sum would reveal them.
 func (f fixedPoint) encode(dst []uint64, v []float64, scales []uint64, d draws, flagged bool) []uint64 {
-	dst = slices.Grow(dst, len(v)+len(scales))[:len(dst)+len(v)]
+	dst = slices.Grow(dst, len(v)+len(scales))[:len(dst)+len(v)] // flags, which are appended, come after the words
 	own, bits := dst[len(dst)-len(v):], mask(f.bits)
 	for b, scale := range scales {
 		lo := b * f.block
@@ -136,15 +136,15 @@ func (f fixedPoint) encode(dst []uint64, v []float64, scales []uint64, d draws, 
 		if flagged {
 			dst = append(dst, f.flag(f.exponent(largest), scale))
 		}
-		if scale == 0 || scale == notFinite {
+		if scale == 0 || scale == notFinite { // there is no unit; decode does not look at these words
 			clear(words)
 			continue
 		}
-		near := p.times(largest) < nearWhole
+		near := p.times(largest) < nearWhole // false of NaN
 		for i, x := range block {
 			x = p.times(x)
 			if f.stochastic {
-				x = math.Floor(x + d.unit(lo+i))
+				x = math.Floor(x + d.unit(lo+i)) // whole: the rounding below leaves it
 			}
 			if near {
 				words[i] = nearestWhole(x) & bits
@@ -160,7 +160,7 @@ func (f fixedPoint) encode(dst []uint64, v []float64, scales []uint64, d draws, 
 // sum there is none, but seen all the same: without noise it would be of the others' terms alone.
 func (f fixedPoint) hide(words []uint64, v []float64, noise []uint64) {
 	for i, x := range v {
-		if x-x != 0 {
+		if !isFinite(x) {
 			words[i] = noise[i] & mask(f.bits)
 		}
 	}
@@ -169,7 +169,7 @@ func (f fixedPoint) hide(words []uint64, v []float64, noise []uint64) {
 // keepLost leaves of v what encode takes off it. words and rounded are scratch, which it returns.
 func (f fixedPoint) keepLost(v []float64, scales []uint64, d draws, words []uint64,
 	rounded []float64) ([]uint64, []float64) {
-	if f.exact {
+	if f.exact { // nothing is lost; NaN where v is not finite, as below
 		linalg.Sub(v, v, v)
 		return words, rounded
 	}
@@ -183,18 +183,19 @@ func (f fixedPoint) keepLost(v []float64, scales []uint64, d draws, words []uint
 const nearWhole = 1 << 50
 
 // nearestWhole returns the whole number nearest to x, |x| < nearWhole, of two the even one, mod
-// 2^64. Near 1.5·2^52 the last bit of a float64 is 1, so that the sum rounds x, and its bits count.
+// 2^64, without a call for each number. Near 1.5·2^52 the last bit of a float64 is worth 1: the sum
+// rounds x to a whole number, by which its bits differ from the bits of 1.5·2^52.
 func nearestWhole(x float64) uint64 {
 	const ones = 3 << 51
 	return math.Float64bits(x+ones) - math.Float64bits(ones)
 }
 
-// whole returns a whole number mod 2^64; 0 for what is none.
+// whole returns x, a whole number, mod 2^64; 0 if it is not finite.
 func whole(x float64) uint64 {
-	switch size := math.Abs(x); {
-	case size < 1<<63:
+	switch {
+	case math.Abs(x) < 1<<63:
 		return uint64(int64(x))
-	case size <= math.MaxFloat64:
+	case isFinite(x): // x = ±m·2^(e−53) with m of 53 bits
 		fraction, e := math.Frexp(x)
 		return uint64(int64(math.Ldexp(fraction, 53))) << (e - 53)
 	}
@@ -207,9 +208,9 @@ func MostWords(length int) int {
 	return max(shortVector*mostWhole, length+(length+blockLength-1)/blockLength)
 }
 
-// decode sets dst to the averages of n agents whose sums mod 2^bits are words, which may change.
+// decode sets dst to the averages of n agents whose sums mod 2^bits are words.
 func (f fixedPoint) decode(dst []float64, words, scales []uint64, n int) {
-	unused := 64 - f.bits
+	unused := 64 - f.bits // a shift there and back fills in the sign
 	for lo := 0; lo < len(dst); lo += f.block {
 		hi := min(lo+f.block, len(dst))
 		block, sums := dst[lo:hi], words[lo:hi]

@@ -47,13 +47,14 @@ type Group struct {
 // NewGroup returns the group of a configuration.
 func NewGroup(c GroupConfig) *Group {
 	g := &Group{config: c, alone: c.Team == nil}
-	if c.Team == nil {
+	if g.alone {
 		for i := range c.N {
 			g.local = append(g.local, i)
 		}
-	} else if g.local = c.Team.Local(); len(g.local) == c.N {
-		_, isSaver := c.Team.(Saver)
-		g.alone = !isSaver
+	} else {
+		g.local = c.Team.Local()
+		_, mayGrow := c.Team.(Saver) // others that were lost may come back
+		g.alone = len(g.local) == c.N && !mayGrow
 	}
 	if g.config.Sent == nil {
 		g.config.Sent = new(dsbo.Traffic)
@@ -116,8 +117,8 @@ func CheckOracles[O dsbo.Oracle](g *Group, oracles []O) error {
 	return nil
 }
 
-// forEach calls f for the agents that are here, k of them before agent i, in parallel, and returns
-// the error of the first of them that failed. No new call starts once ctx is done.
+// forEach calls f for the agents that are here, k of them before agent i, one for each processor at
+// a time, and returns the error of the first of them that failed. No call starts once ctx is done.
 func (g *Group) forEach(ctx context.Context, f func(k, i int) error) error {
 	errs := make([]error, len(g.local))
 	free := make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -136,7 +137,8 @@ func (g *Group) forEach(ctx context.Context, f func(k, i int) error) error {
 	return cmp.Or(ctx.Err(), cmp.Or(errs...))
 }
 
-// open makes the averages, and the exchange of agents that are all in this process.
+// open makes, at its first call, the averages, and the exchange of agents that are all in this
+// process.
 func (g *Group) open() (err error) {
 	if g.averages != nil {
 		return nil
@@ -192,8 +194,8 @@ func (g *Group) SetScales(scales []float64) {
 	}
 }
 
-// context returns the context of what agents find together. It does not end where all are here:
-// that takes no time, and is not left by some of them alone.
+// context returns the context of what agents find together. It does not end where all are here: no
+// other process is waited for, and an error would end the exchange for what follows.
 func (g *Group) context(ctx context.Context) context.Context {
 	if g.alone {
 		return context.WithoutCancel(ctx)

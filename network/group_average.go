@@ -20,7 +20,8 @@ func (g *Group) Mean(ctx context.Context, name string, wire Wire, dst []float64,
 		Vector{Name: name, Wire: wire, Dst: dst})
 }
 
-// Means is Mean of several vectors, which travel together.
+// Means is Mean of several vectors, which travel together. After an error the vectors are
+// undefined.
 func (g *Group) Means(ctx context.Context, fill func(i int, parts [][]float64) error,
 	vectors ...Vector) error {
 	if g.config.N == 1 {
@@ -38,7 +39,8 @@ func (g *Group) Means(ctx context.Context, fill func(i int, parts [][]float64) e
 	return err
 }
 
-// fillAlone is Means of one agent.
+// fillAlone is Means of one agent: its parts are the averages. fill writes to other memory, so that
+// an error leaves the vectors as they are.
 func (g *Group) fillAlone(ctx context.Context, fill func(i int, parts [][]float64) error, vectors []Vector) error {
 	rows := rowsMemory.Get()
 	defer rowsMemory.Add(rows)

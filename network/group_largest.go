@@ -43,7 +43,8 @@ func (g *Group) SameBits(ctx context.Context, vectors ...func(i int) []float64) 
 				h = Digest(next)
 				last = next
 			}
-			words[2*v], words[2*v+1] = max(words[2*v], h), max(words[2*v+1], ^h)
+			words[2*v] = max(words[2*v], h)
+			words[2*v+1] = max(words[2*v+1], ^h) // the complement of the least digest
 		}
 	}
 	if err := g.largestWords(g.context(ctx), Fingerprints, words); err != nil {

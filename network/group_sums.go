@@ -18,8 +18,8 @@ type boundGroup struct {
 	group *Group
 }
 
-// Sum implements [Collective]. An average of whole numbers is off by less than a millionth,
-// and so their sum is rounded to what it was.
+// Sum implements [Collective], by n times the average. Where that is a whole number but for
+// rounding, it is that number.
 func (b boundGroup) Sum(name string, dst []float64, fill func(i int, part []float64) error) error {
 	err := b.group.MeanNumbers(b.ctx, name, dst, func(i int, part []float64) error {
 		clear(part)
@@ -37,7 +37,8 @@ func (b boundGroup) Sum(name string, dst []float64, fill func(i int, part []floa
 	return nil
 }
 
-// roundToWhole returns the whole number that v is but for its last two bits, else v.
+// roundToWhole returns the whole number that v is but for its last two bits, else v: an average and
+// its product with n are each off by half of the last bit at most.
 func roundToWhole(v float64) float64 {
 	if whole := math.Round(v); math.Abs(v-whole) <= 0x1p-51*math.Abs(v) {
 		return whole

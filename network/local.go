@@ -48,7 +48,7 @@ func NewLocal(w *Matrix) *Local {
 			a.neighbours = append(a.neighbours, l.agents[j])
 		}
 		for parity := range a.missing {
-			a.missing[parity].Store(int32(len(a.row)))
+			a.missing[parity].Store(int32(len(a.row))) // the row has the agent itself too
 		}
 	}
 	return l
@@ -122,11 +122,9 @@ func (a *localAgent) end(err error) error {
 }
 
 // Reduce implements [Reducer].
-func (a *localAgent) Reduce(ctx context.Context, all ...Reduction) (err error) {
-	a.local.turns.end()
-	for k := 0; k < len(all) && err == nil; k++ {
-		err = a.local.reduction.Reduce(ctx, all[k])
-	}
+func (a *localAgent) Reduce(ctx context.Context, all ...Reduction) error {
+	a.local.turns.end() // so that others, for which it waits, compute
+	err := a.local.reduction.Reduce(ctx, all)
 	if err == nil {
 		a.local.turns.begin(a)
 		err = a.await(ctx)
@@ -140,14 +138,12 @@ func (a *localAgent) Reduce(ctx context.Context, all ...Reduction) (err error) {
 
 // ReduceTogether implements [TogetherReducer].
 func (l *Local) ReduceTogether(ctx context.Context, all ...Reduction) error {
-	for _, r := range all {
-		if err := l.reduction.ReduceTogether(ctx, r); err != nil {
-			err = fmt.Errorf("reduction: %w", err)
-			l.Fail(err)
-			return err
-		}
+	err := l.reduction.ReduceTogether(ctx, all)
+	if err != nil {
+		err = fmt.Errorf("reduction: %w", err)
+		l.Fail(err)
 	}
-	return nil
+	return err
 }
 
 // swap shows the agent's vector to the neighbours and waits for copies of theirs, which it notes.
@@ -168,10 +164,11 @@ func (a *localAgent) swap(ctx context.Context, dst, src []float64) error {
 	if err := a.await(ctx); err != nil {
 		return err
 	}
-	a.missing[parity].Store(int32(len(a.row)))
+	a.missing[parity].Store(int32(len(a.row))) // for round+2, which no neighbour has entered yet
 	for k, w := range a.row {
 		b := a.local.agents[w.Agent]
-		if a.terms[k] = b.slot[parity]; len(a.terms[k]) != len(src) {
+		a.terms[k] = b.slot[parity] // which b fills again after this agent has entered round+1
+		if len(a.terms[k]) != len(src) {
 			return dsbo.ShapeErrorf(
 				"neighbours must send equally many numbers; agent %d sends %d and agent %d sends %d",
 				a.id, len(src), b.id, len(a.terms[k]))

@@ -67,17 +67,17 @@ func (m *Matrix) asLazyAs(other *Matrix) (*Matrix, error) {
 	if have >= want {
 		return m, nil
 	}
-	edges := (1 - want) / (1 - have) // 1 − t
+	factor := (1 - want) / (1 - have) // 1 − t: the agent with the least keeps 1 − (1−t)(1−have) = want
 	rows := m.Dense()
 	for i, row := range rows {
 		others := 0.0
 		for j := range row {
 			if j != i {
-				row[j] = float64(row[j] * edges)
+				row[j] = float64(row[j] * factor)
 				others += row[j]
 			}
 		}
-		row[i] = 1 - others
+		row[i] = 1 - others // so that the row sums to 1 but for rounding
 	}
 	w, err := NewMatrix(rows)
 	if err != nil {
@@ -117,7 +117,7 @@ func (m *Matrix) Giver(before, e membership.Epoch, agent int) (giver, source int
 		return 0, 0, dsbo.ConfigErrorf("epoch %d must have a member of the epoch before", e.Number)
 	}
 	depth := w.Distances(sources...)
-	nearer := func(k int) int {
+	nearer := func(k int) int { // the first neighbour of k that is nearer to a source
 		neighbours := w.Neighbours(k)
 		return neighbours[slices.IndexFunc(neighbours, func(l int) bool { return depth[l] < depth[k] })]
 	}
@@ -130,18 +130,14 @@ func (m *Matrix) Giver(before, e membership.Epoch, agent int) (giver, source int
 
 // withEdges returns the edges of m and further ones, whose agents m may not have.
 func (m *Matrix) withEdges(further [][2]int) edgeSet {
-	n := m.N()
-	for _, edge := range further {
-		n = max(n, edge[1]+1)
+	e := make(edgeSet, m.N())
+	for i := range e {
+		e[i] = slices.Clone(m.neighbours[i])
 	}
-	e := edgesWhere(n, func(i, j int) bool {
-		if i >= m.N() {
-			return false
-		}
-		_, is := slices.BinarySearch(m.neighbours[i], j)
-		return is
-	})
 	for _, edge := range further {
+		if more := edge[1] + 1 - len(e); more > 0 {
+			e = append(e, make(edgeSet, more)...)
+		}
 		e.link(edge[0], edge[1])
 	}
 	return e

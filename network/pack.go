@@ -38,30 +38,27 @@ func UnpackWords(words []uint64, bits int, b []byte) error {
 		return dsbo.ShapeErrorf("%d words of %d bits must be %d bytes; they are %d", len(words), bits, want, len(b))
 	}
 	bits = min(bits, 64)
-	if fill := 8*want - bits*len(words); fill > 0 && b[want-1]>>(8-fill) != 0 {
+	if fill := 8*want - bits*len(words); fill > 0 && b[want-1]>>(8-fill) != 0 { // words have one code
 		return dsbo.ShapeErrorf("the last byte of %d words of %d bits must be filled up with zeros", len(words), bits)
 	}
 	pending, filled := uint64(0), 0 // bits that are in no word yet, and their number, below 64
 	for i := range words {
-		word := pending
 		if filled >= bits {
-			words[i] = word & mask(bits)
+			words[i] = pending & mask(bits)
 			pending >>= bits
 			filled -= bits
 			continue
 		}
-		var next uint64
-		have := 64
+		next, have := uint64(0), 64 // bits of b, and their number
 		if len(b) >= 8 {
 			next, b = binary.LittleEndian.Uint64(b), b[8:]
-		} else {
+		} else { // the end, which has what the last words lack
 			have = 8 * len(b)
 			for k, c := range b {
 				next |= uint64(c) << (8 * k)
 			}
-			b = nil
 		}
-		words[i] = (word | next<<filled) & mask(bits)
+		words[i] = (pending | next<<filled) & mask(bits)
 		used := bits - filled
 		pending = next >> used
 		filled = have - used

@@ -99,31 +99,36 @@ type reduction struct {
 	completed chan struct{} // a wake-up for each agent but the last, when words and err are final
 }
 
-// Reduce is a part of the Reduce of a [Reducer], for one of the agents of this process; after an
-// error the exchange must end. A steady run allocates nothing.
-func (j *LocalReduction) Reduce(ctx context.Context, own Reduction) error {
-	if err := j.check(ctx, own); err != nil {
-		return err
-	}
-	r, last := j.contribute(own)
-	if last {
-		if r.err == nil {
-			r.err = j.combine(ctx, r.Reduction)
+// Reduce is the Reduce of a [Reducer], for one of the agents of this process; after an error the
+// exchange must end. A steady run allocates nothing.
+func (j *LocalReduction) Reduce(ctx context.Context, all []Reduction) error {
+	for _, own := range all {
+		if err := j.check(ctx, own); err != nil {
+			return err
 		}
-		for range j.Agents - 1 {
-			r.completed <- struct{}{}
+		r, last := j.contribute(own)
+		if last { // it combines for all, which wait
+			if r.err == nil {
+				r.err = j.combine(ctx, r.Reduction)
+			}
+			for range j.Agents - 1 {
+				r.completed <- struct{}{}
+			}
+		} else if err := Await(ctx, r.completed, j.Ended); err != nil {
+			return err
 		}
-	} else if err := Await(ctx, r.completed, j.Ended); err != nil {
-		return err
+		if copy(own.Words, r.Words); r.err != nil {
+			return r.err
+		}
 	}
-	copy(own.Words, r.Words)
-	return r.err
+	return nil
 }
 
 // Check returns an error that matches dsbo.ErrShape unless words of r's bits can be combined by its
 // operation.
 func (r Reduction) Check() error {
-	if r.Op > Max || r.Bits < 1 || r.Bits > 64 && r.Bits < Whole || r.Bits > Whole+1 {
+	isWhole := r.Bits == Whole || r.Bits == Whole+1
+	if r.Op > Max || !isWhole && (r.Bits < 1 || r.Bits > 64) {
 		return dsbo.ShapeErrorf(
 			"a reduction must be Sum or Max of words of 1 to 64 bits; it is operation %d of %d bits", r.Op, r.Bits)
 	}
@@ -136,37 +141,46 @@ func (j *LocalReduction) check(ctx context.Context, r Reduction) error {
 }
 
 // ReduceTogether is Reduce for all agents of this process in one call: words are theirs combined.
-func (j *LocalReduction) ReduceTogether(ctx context.Context, r Reduction) error {
-	if err := j.check(ctx, r); err != nil {
-		return err
+func (j *LocalReduction) ReduceTogether(ctx context.Context, all []Reduction) error {
+	for _, r := range all {
+		err := j.check(ctx, r)
+		if err == nil {
+			err = j.combine(ctx, r)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return j.combine(ctx, r)
+	return nil
 }
 
-// combine combines the words of this process with the words of the others, and drops the bits of
-// sums above the reduction's.
+// combine combines the words of this process with the words of the others, and truncates them.
 func (j *LocalReduction) combine(ctx context.Context, r Reduction) error {
 	if j.AcrossProcesses != nil {
 		if err := j.AcrossProcesses(ctx, r); err != nil {
 			return err
 		}
 	}
-	if m := mask(r.Bits); r.Op == Sum {
-		for i := range r.Words {
-			r.Words[i] &= m
-		}
-	}
+	r.Truncate()
 	return nil
 }
 
+// Truncate clears the bits of words above the reduction's, which sums leave there.
+func (r Reduction) Truncate() {
+	m := mask(r.Bits)
+	for i := range r.Words {
+		r.Words[i] &= m
+	}
+}
+
 // contribute adds an agent's words to the reduction under way, and reports whether it is the
-// last agent.
+// last agent. Words that do not match the first agent's are an error of all, in r.
 func (j *LocalReduction) contribute(own Reduction) (r *reduction, last bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	r = &j.work[j.next%2]
 	switch {
-	case j.arrived == 0:
+	case j.arrived == 0: // r has the reduction before the last one, which all have read
 		if r.completed == nil {
 			r.completed = make(chan struct{}, j.Agents)
 		}

@@ -18,8 +18,8 @@ type digest [sha256.Size]byte
 
 // then returns the digest of what d is of and some words.
 func (d digest) then(words []uint64) digest {
-	h, chunk := sha256.New(), make([]byte, 0, 4096)
-	_, _ = h.Write(d[:]) // which never fails
+	h, chunk := sha256.New(), make([]byte, 0, 4096) // fewer calls of Write than words
+	_, _ = h.Write(d[:])                            // which never fails
 	for part := range slices.Chunk(words, cap(chunk)/8) {
 		chunk = chunk[:0]
 		for _, w := range part {
@@ -41,7 +41,7 @@ type scaleKind struct {
 func (m *scaleMemory) kind(wire Wire, length int, f fixedPoint) *scaleKind {
 	switch {
 	case f.exact:
-		wire = Float64
+		wire = Float64 // whole numbers are the same on each wire
 	case f.guard == 0:
 		return nil
 	}
@@ -66,7 +66,8 @@ func (k *scaleKind) remember(f fixedPoint, scales []uint64) {
 	}
 }
 
-// state returns the memory as numbers: the digest, and of each kind wire, length and scales.
+// state returns the memory as numbers, all of which a float64 has exactly: the digest, and of each
+// kind wire, length, number of scales and scales.
 func (m *scaleMemory) state() []float64 {
 	var all []float64
 	for part := range slices.Chunk(m.bound[:], 4) {
@@ -81,6 +82,8 @@ func (m *scaleMemory) state() []float64 {
 	return all
 }
 
+// setState sets what state returned; none is the memory before the first average. Of a file that is
+// cut short it takes what there is.
 func (m *scaleMemory) setState(all []float64) {
 	*m = scaleMemory{}
 	if n := len(m.bound) / 4; len(all) >= n {

@@ -19,8 +19,9 @@ import (
 // averages, and what counts as sent, are the same as if each agent called [Averager.AverageOn] by
 // itself: whole numbers are added, in any order. In one process nothing is sent at all.
 //
-// Its memory is a few vectors for each processor and, while it averages, a vector for each agent.
-// It belongs to one goroutine at a time.
+// Its memory is a few vectors for each processor and, while it averages, a vector for each agent:
+// an average that asks for scales, or does not fit them, makes the agents' words several times. It
+// belongs to one goroutine at a time.
 type Together struct {
 	averages *Averages       // of the team
 	reducer  TogetherReducer // of several ends; nil: each reduces by itself
@@ -91,8 +92,8 @@ func (t *Together) Average(ctx context.Context, fill func(k int, parts [][]float
 
 // AverageOn sets vectors to the averages over all agents of the parts that fill makes of this
 // process's agents, k = 0, 1, ... in their order, for several of them at a time; an agent's parts
-// have the lengths of the vectors. The error of the first agent whose parts fail is returned as
-// it is.
+// have the lengths of the vectors, and any values before. Without fill, which is for one end, its
+// parts are in the vectors. The error of the first agent whose parts fail is returned as it is.
 func (t *Together) AverageOn(ctx context.Context, fill func(k int, parts [][]float64) error, vectors ...Vector) error {
 	memory := t.ends[0].memory
 	t.open(t.averages, memory, vectors)
@@ -104,7 +105,7 @@ func (t *Together) AverageOn(ctx context.Context, fill func(k int, parts [][]flo
 		*rows = slices.Grow((*rows)[:0], need)[:need]
 		t.rows = *rows
 	}
-	for _, end := range t.ends {
+	for _, end := range t.ends { // ends that average by themselves later go on with this memory
 		end.memory, end.shares = memory, len(t.ends) > 1
 		for range vectors {
 			t.draws = append(t.draws, end.nextDraws())
@@ -141,12 +142,9 @@ func (t *Together) drawsOf(k int) []draws {
 // time. Without unknown scales it takes one exchange. Masks are bound to all earlier sums and to
 // their scales.
 func (t *Together) average(ctx context.Context) error {
-	var bound digest // of earlier sums and scales; agents without masks do not use the one they share
-	if t.binder != nil {
-		bound = t.memory.bound
-	}
+	bound := t.memory.bound // of earlier sums and scales; it stays without masks
 	for t.begin() {
-		if t.words(Max) > 0 {
+		if t.words(Max) > 0 { // some ask for scales
 			if err := t.exchange(ctx, Max); err != nil {
 				return err
 			}
@@ -171,9 +169,7 @@ func (t *Together) average(ctx context.Context) error {
 			}
 		}
 	}
-	if t.binder != nil {
-		t.memory.bound = bound
-	}
+	t.memory.bound = bound
 	return nil
 }
 
@@ -204,7 +200,7 @@ func (t *Together) exchange(ctx context.Context, op Op) error {
 
 // combined returns what [bundle.appendTerm] appends, of all agents here.
 func (t *Together) combined(ctx context.Context, op Op) ([]uint64, error) {
-	if len(t.ends) == 1 {
+	if len(t.ends) == 1 { // whose term is the sum
 		h := &t.workers[0]
 		if err := t.makeParts(ctx, h, 0); err != nil {
 			return nil, err
@@ -218,7 +214,7 @@ func (t *Together) combined(ctx context.Context, op Op) ([]uint64, error) {
 	for i := range t.workers {
 		t.workers[i].words = cleared(t.workers[i].words, t.words(op))
 	}
-	if t.filled {
+	if t.filled { // what is left takes no time, and other processes wait for it
 		ctx = context.WithoutCancel(ctx)
 	}
 	err := t.forEach(ctx, func(h *worker, k int) error {
@@ -237,7 +233,8 @@ func (t *Together) combined(ctx context.Context, op Op) ([]uint64, error) {
 	return t.sums, err
 }
 
-// makeParts finds the parts of an agent's term, which are made before if they have not been.
+// makeParts sets h.parts to the parts of an agent, and makes them in the first exchange of an
+// average: by fill, with the errors that are fed back added.
 func (t *Together) makeParts(ctx context.Context, h *worker, k int) error {
 	h.parts = h.parts[:0]
 	for _, v := range t.vectors {

@@ -15,20 +15,22 @@ type Tree struct {
 // changed.
 func (m *Matrix) Tree() *Tree { return m.spanning() }
 
+// lowestTree finds what Tree returns. A search that reaches the least height so far ends there: its
+// root is no better.
 func (m *Matrix) lowestTree() *Tree {
 	var s, best search
-	least, most := m.N(), 0 // heights: none is less than half of another one
+	least, most := m.N(), 0 // heights so far
 	for root := range m.N() {
 		s.visit(m, least, root)
 		height := s.depth[s.order[len(s.order)-1]]
 		if height < least {
-			if len(s.order) < m.N() {
+			if len(s.order) < m.N() { // edges do not lead to all
 				return nil
 			}
-			least, s, best = height, best, s
+			least, s, best = height, best, s // the next search has the memory of the former best
 		}
 		most = max(most, height)
-		if 2*least <= most+1 { // as for dense graphs at once
+		if 2*least <= most+1 { // no height is less than half of another one; soon so in dense graphs
 			break
 		}
 	}
@@ -46,10 +48,10 @@ func (m *Matrix) lowestTree() *Tree {
 func (t *Tree) Opposite() int {
 	opposite := -1
 	for i, depth := range t.Depth {
-		if depth < t.Height || depth == 0 {
+		if depth < t.Height || i == t.Root {
 			continue
 		}
-		for t.Parent[i] != t.Root {
+		for t.Parent[i] != t.Root { // up to the child of the root
 			i = t.Parent[i]
 		}
 		if opposite >= 0 && opposite != i {
@@ -75,8 +77,8 @@ type search struct {
 	depth  []int // how many edges away each is; -1: not reached
 }
 
-// visit begins a new search, in the same memory, which ends at the first agent of a depth, and
-// where all have been visited.
+// visit begins a new search, in the same memory, which ends where all have been visited, and at the
+// first agent whose depth is end.
 func (s *search) visit(m *Matrix, end int, from ...int) {
 	s.order, s.parent, s.depth = append(s.order[:0], from...), s.parent[:0], s.depth[:0]
 	for range m.N() {

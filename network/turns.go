@@ -1,6 +1,7 @@
 package network
 
 import (
+	"cmp"
 	"container/heap"
 	"context"
 	"sync"
@@ -76,13 +77,11 @@ func (q *turnQueue) Pop() any {
 	return a
 }
 
-// Less reports whether the turn of agent i of the queue comes before agent j: see turns.
+// Less reports whether the turn of agent i of the queue comes before agent j: see turns. Agents
+// that have had none go by their numbers.
 func (q turnQueue) Less(i, j int) bool {
 	a, b := q[i], q[j]
-	if a.round/turnDepth != b.round/turnDepth {
-		return a.round < b.round
-	}
-	return a.turn > b.turn || a.turn == b.turn && a.id < b.id
+	return cmp.Or(a.round/turnDepth-b.round/turnDepth, b.turn-a.turn, a.id-b.id) < 0
 }
 
 // BeginTurns implements [TurnTeam].

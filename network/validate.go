@@ -94,7 +94,7 @@ func (m *Matrix) checkGap() error {
 // the order of their first agents. Where edges have a direction, component 0 has the agents to
 // which they lead from agent 0.
 func components(n int, neighbours func(i int) []int) []int {
-	part := slices.Repeat([]int{-1}, n)
+	part := slices.Repeat([]int{-1}, n) // −1: not reached yet
 	count := 0
 	for start := range n {
 		if part[start] >= 0 {

@@ -3,7 +3,6 @@ package network
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"dsbo"
@@ -25,10 +24,10 @@ func (a *Averager) CombineBy(by func(dst []float64, in [][]float64)) error {
 // A combination is how an [Averager] combines what it hears.
 type combination struct {
 	by      func(dst []float64, in [][]float64) // in the next Mix; nil: by weights
-	moment                                      // of the weights, where they change
+	moment                                      // of the next Mix's weights, where they change
 	weights []Weight                            // of sum
-	of      moment                              // of weights
-	sum     func(dst []float64, in [][]float64)
+	drawn   moment                              // of weights
+	sum     func(dst []float64, in [][]float64) // by weights, made once; nil before the first
 }
 
 // A moment is when weights are those that they are.
@@ -43,17 +42,17 @@ func (a *Averager) chooseCombination() {
 	x := &a.combination
 	by := x.by
 	x.by = nil
-	if of, ok := a.averages.w.mixing.(changing); ok && by == nil {
-		if x.sum == nil || x.of != x.moment {
-			x.weights = of.weights(x.weights[:0], a.averages.w, a.id, a.averages.options.Seed, x.at, x.push)
-			x.of = x.moment
+	if mixing, ok := a.averages.w.mixing.(changing); ok && by == nil {
+		if x.sum == nil || x.drawn != x.moment {
+			x.weights = mixing.weights(x.weights[:0], a.averages.w, a.id, a.averages.options.Seed, x.at, x.push)
+			x.drawn = x.moment
 		}
 		if x.sum == nil {
 			x.sum = func(dst []float64, in [][]float64) { Combine(dst, x.weights, in) }
 		}
 		by = x.sum
 	}
-	a.mixer.CombineBy(by)
+	a.mixer.CombineBy(by) // nil is by the matrix
 }
 
 // Pull is Pull of [dsbo.MixerCapabilities]: over a graph without directions it is Mix.
@@ -96,11 +95,11 @@ func (a *Averager) MixAdd(ctx context.Context, dst, src []float64, factor float6
 		return err
 	}
 	for i, x := range a.rounded {
-		if residual[i] -= x; math.IsNaN(residual[i]) || math.IsInf(residual[i], 0) {
+		if residual[i] -= x; !isFinite(residual[i]) { // which it would stay for ever
 			residual[i] = 0
 		}
 	}
-	a.mixCount++
+	a.mixCount++ // not after an error: the next Mix then has the same residual
 	return nil
 }
 
@@ -110,7 +109,7 @@ func (a *Averager) mix(ctx context.Context, dst, src []float64, factor float64, 
 	d := a.nextDraws()
 	wire := a.averages.options.Wire
 	if wire != Float64 {
-		a.rounded = slices.Grow(a.rounded[:0], len(src))[:len(src)]
+		a.rounded = resized(a.rounded, len(src))
 		wire.round(a.rounded, src, d)
 		src = a.rounded
 	}
@@ -122,6 +121,9 @@ func (a *Averager) mix(ctx context.Context, dst, src []float64, factor float64, 
 	a.sent.Add(trafficTo(a.averages.w.Sends(a.id), 1, len(src), wire.Bytes(len(src))))
 	return nil
 }
+
+// resized returns n numbers of any values, in the memory of v if that is enough.
+func resized(v []float64, n int) []float64 { return slices.Grow(v[:0], n)[:n] }
 
 // residual returns the residual of the next Mix: zeros if there is none of its length.
 func (a *Averager) residual(length int) []float64 {

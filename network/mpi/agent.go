@@ -63,7 +63,8 @@ func (a *agent) mix(ctx context.Context, dst, src []float64) error {
 	parity := a.round % 2
 	a.slot[parity] = append(a.slot[parity][:0], src...)
 	a.lengths = [2]uint64{uint64(len(src)), ^uint64(len(src))}
-	if err := a.x.mixing.Reduce(ctx, network.Reduction{Op: network.Max, Bits: 64, Words: a.lengths[:]}); err != nil {
+	lengths := []network.Reduction{{Op: network.Max, Bits: 64, Words: a.lengths[:]}}
+	if err := a.x.mixing.Reduce(ctx, lengths); err != nil { // which swaps, once all agents here have come
 		return err
 	}
 	for k, w := range a.row {
@@ -79,12 +80,10 @@ func (a *agent) mix(ctx context.Context, dst, src []float64) error {
 
 // Reduce implements [network.Reducer].
 func (a *agent) Reduce(ctx context.Context, all ...network.Reduction) error {
-	for _, r := range all {
-		if err := a.x.joint.Reduce(ctx, r); err != nil {
-			err = fmt.Errorf("agent %d, reduction: %w", a.id, err)
-			a.x.Fail(err)
-			return err
-		}
+	err := a.x.joint.Reduce(ctx, all)
+	if err != nil {
+		err = fmt.Errorf("agent %d, reduction: %w", a.id, err)
+		a.x.Fail(err)
 	}
-	return nil
+	return err
 }

@@ -112,7 +112,7 @@ func (x *Exchange) open() {
 // compare returns an error unless all ranks have one key.
 func (x *Exchange) compare(ctx context.Context, key uint64) error {
 	words := []uint64{key, ^key}
-	if err := x.joint.ReduceTogether(ctx, network.Reduction{Op: network.Max, Bits: 64, Words: words}); err != nil {
+	if err := x.joint.ReduceTogether(ctx, []network.Reduction{{Op: network.Max, Bits: 64, Words: words}}); err != nil {
 		return fmt.Errorf("rank %d: %w", x.world.rank, err)
 	}
 	if words[0] != key || words[1] != ^key {

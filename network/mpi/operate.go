@@ -120,14 +120,12 @@ func floatsOf(b []byte) []float64 {
 
 // ReduceTogether implements [network.TogetherReducer].
 func (x *Exchange) ReduceTogether(ctx context.Context, all ...network.Reduction) error {
-	for _, r := range all {
-		if err := x.joint.ReduceTogether(ctx, r); err != nil {
-			err = fmt.Errorf("rank %d, reduction: %w", x.world.rank, err)
-			x.Fail(err)
-			return err
-		}
+	err := x.joint.ReduceTogether(ctx, all)
+	if err != nil {
+		err = fmt.Errorf("rank %d, reduction: %w", x.world.rank, err)
+		x.Fail(err)
 	}
-	return nil
+	return err
 }
 
 // Gather implements [network.Team]: an error ends the exchange. It sums words, 0 for rows of other
@@ -136,7 +134,7 @@ func (x *Exchange) Gather(ctx context.Context, rows [][]float64) error {
 	err := network.CheckRows(rows, len(x.agents))
 	if err == nil {
 		err = network.GatherWords(rows, x.ids, func(words []uint64) error {
-			return x.joint.ReduceTogether(ctx, network.Reduction{Op: network.Sum, Bits: 64, Words: words})
+			return x.joint.ReduceTogether(ctx, []network.Reduction{{Op: network.Sum, Bits: 64, Words: words}})
 		})
 	}
 	if err != nil {

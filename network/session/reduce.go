@@ -92,7 +92,7 @@ func (r *reduction) run(ctx context.Context) error {
 	if err := r.takeWords(ctx, isBelow, true); err != nil {
 		return err
 	}
-	r.truncate()
+	r.truncate() // masks and sums go beyond the words' bits
 	empty := newFrame(r.s.header(r.purpose), 0)
 	if err := x.post(empty, func(p *edge) bool { return !isParent(p) && !isBelow(p) }); err != nil {
 		return err
@@ -188,8 +188,6 @@ func (r *reduction) takeIn(payload []byte, combine bool) error {
 // truncate clears the bits of words above their width.
 func (r *reduction) truncate() {
 	for _, x := range r.parts {
-		for i := range x.Words {
-			x.Words[i] &= ^uint64(0) >> (64 - min(x.Bits, 64))
-		}
+		x.Truncate()
 	}
 }
