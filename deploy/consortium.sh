@@ -179,7 +179,8 @@ at=$(lines 0)
 dsbo pki remove -ca authority -cluster cluster.json -agent 5 -out signed
 cp signed/*.removal site0/etc/dsbo/certs
 until_log 0 '"members":\[0,1,2,3,4,6\]' "$at"
-step 'site 5 is removed'
+until_log 5 '"exit":2' 0
+step 'site 5 is removed, and has ended'
 
 for i in 0 1 2 3 4 6; do until_log $i '"exit":' 0; done
 for i in 0 1 2 3 4 6; do until_log $i '"exit":0' 0; done

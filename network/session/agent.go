@@ -102,6 +102,9 @@ func newAgent(c Config) (*Agent, error) {
 	if a.warrants, err = newWarrants(&a.config, state); err != nil {
 		return nil, err
 	}
+	if a.warrants.isRemoved(c.Agent) {
+		return nil, &removedError{c.Agent}
+	}
 	for _, j := range a.warrants.neighbours(c.Agent, c.neighbours()) {
 		a.neighbours.lines[j] = &line{agent: j, since: now, heard: now}
 	}
@@ -141,7 +144,7 @@ func wake(c chan<- struct{}) {
 // [register.ErrFinal], and [Agent.Linger] is due. Other errors end the agent's part: a
 // [*fencedError]; a [*network.SilentError], if a meeting leads to no session for
 // Config.PeerTimeout; a [*network.EndedError], if another agent has failed; dsbo.ErrConfig, if this
-// agent is refused; an error of the disk, or of ctx.
+// agent is refused or removed; an error of the disk, or of ctx.
 func (a *Agent) Next(ctx context.Context) (*Session, error) {
 	a.mu.Lock()
 	a.idle = true
@@ -238,13 +241,17 @@ func (a *Agent) Remove(texts []string) error {
 	return nil
 }
 
-// remove records a removal, and ends a session with the removed agent. The caller has the lock.
+// remove records a removal, and ends a session with the removed agent, or the part of this one. The
+// caller has the lock.
 func (a *Agent) remove(text string) error {
 	agent, known, err := a.warrants.remove(&a.config, a.links.identity(), text)
 	if err != nil || known {
 		return err
 	}
-	why := removedError(agent)
+	why := &removedError{agent}
+	if agent == a.config.Agent {
+		a.faultLocked(why)
+	}
 	if l := a.neighbours.lines[agent]; l != nil && l.conn != nil {
 		l.conn.drop(why)
 	}

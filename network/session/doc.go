@@ -64,7 +64,8 @@
 // it is, its session and the exchange whose vector it needs next. A neighbour with a wrong
 // identity, run, setting, form or program is refused, by a status that names the difference. The
 // log has each reason of a host once a minute. An agent whose settings or program differ from all
-// its neighbours' ends with that as its error.
+// its neighbours' ends with that as its error, and so does one whose removal, signed by the
+// authority, is in a neighbour's hello.
 //
 // A hello also has the number of its process (Config.Instance). Of two processes of one agent the
 // later one is connected; the earlier one ends with a [fencedError].

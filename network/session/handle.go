@@ -12,13 +12,14 @@ import (
 )
 
 // greeting implements host.
-func (a *Agent) greeting(to int) (session uint64, due int) {
+func (a *Agent) greeting(to int) (session uint64, due int, removal string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	removal = a.warrants.removed[to]
 	if s := a.chain.current; s != nil {
-		return s.x.id, s.x.due(to)
+		return s.x.id, s.x.due(to), removal
 	}
-	return 0, 0
+	return 0, 0, removal
 }
 
 // admit implements host.
@@ -47,6 +48,11 @@ func (a *Agent) welcome(agent int, admission string) error {
 func (a *Agent) attach(c *conn, h hello) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if h.Removal != "" {
+		if err := a.remove(h.Removal); err != nil {
+			return err
+		}
+	}
 	l, err := a.neighbours.lineOf(h, &a.warrants, a.config.SilentAfter)
 	if err != nil {
 		return err

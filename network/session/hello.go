@@ -20,6 +20,7 @@ type hello struct {
 	Form      string          `json:"form"`                // see Config.form
 	Program   network.Program `json:"program"`             // that the sender is
 	Admission string          `json:"admission,omitempty"` // of an agent that Config.Matrix does not have
+	Removal   string          `json:"removal,omitempty"`   // of the receiver; then there are no settings
 	Settings  string          `json:"settings,omitempty"`  // see settingsText
 	Session   uint64          `json:"session"`             // that is under way, the first bytes of its id; 0: none
 	Due       int             `json:"due"`                 // exchange of it whose vector the sender needs next
@@ -27,8 +28,8 @@ type hello struct {
 
 func (h *hello) texts() []string {
 	p := &h.Program
-	return []string{h.Run, h.Hash, h.Form, h.Admission, h.Settings, p.Version, p.Kernels, p.Architecture, p.Level,
-		p.Arithmetic}
+	return []string{h.Run, h.Hash, h.Form, h.Admission, h.Removal, h.Settings, p.Version, p.Kernels, p.Architecture,
+		p.Level, p.Arithmetic}
 }
 
 func (h hello) encode() []byte {
@@ -80,9 +81,14 @@ func (c *Config) settingsText() string {
 	return settingsText(c.Settings, (headerSize+maxHello-c.helloLength())/2)
 }
 
+// greet returns the hello to a neighbour. One with a removal has no room for settings.
 func (l *links) greet(to int) []byte {
-	session, due := l.host.greeting(to)
-	return l.config.hello(to, l.settings, session, due).encode()
+	session, due, removal := l.host.greeting(to)
+	h := l.config.hello(to, l.settings, session, due)
+	if h.Removal = removal; removal != "" {
+		h.Settings = ""
+	}
+	return h.encode()
 }
 
 // checkHello returns an error unless h is for this agent and of this run.

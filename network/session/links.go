@@ -39,11 +39,12 @@ var strangerLimits = pki.Limits{Strangers: 64, Bytes: 64 << 10, Time: handshakeT
 // A host is the agent as its links see it. Several goroutines may call it at once, and none of its
 // methods waits.
 type host interface {
-	// greeting returns the session's part of a hello to a neighbour: its id and the number of the
-	// neighbour's next vector.
-	greeting(to int) (session uint64, due int)
+	// greeting returns the host's part of a hello to a neighbour: the session's id, the number of
+	// the neighbour's next vector and, of a neighbour that is out for good, its removal.
+	greeting(to int) (session uint64, due int, removal string)
 	// admit returns an error unless an agent whose hello is good in itself may connect now: it is a
 	// neighbour, by the graph or by an admission, and no later process of it is known (errFenced).
+	// The error for a neighbour that is out for good is a *removedError.
 	admit(h hello) error
 	// attach makes c the connection to the neighbour that has said h, in place of an older one,
 	// which it drops with errReplaced or, of an earlier process, errFenced. Of a process that is

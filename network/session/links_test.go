@@ -36,10 +36,10 @@ func (a *fakeHost) note(format string, args ...any) {
 	}
 }
 
-func (a *fakeHost) greeting(int) (session uint64, due int) {
+func (a *fakeHost) greeting(int) (session uint64, due int, removal string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.greeted.Session, a.greeted.Due
+	return a.greeted.Session, a.greeted.Due, ""
 }
 
 func (a *fakeHost) admit(h hello) error {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -42,6 +43,44 @@ func TestOtherData(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestRemoved: an agent that the authority removes learns it from whichever neighbour it reaches,
+// and is not to be started again; the others finish, with a quorum and without. Agent 0 connects to
+// both neighbours, 4 to none. One that is down when it is removed learns it when it comes back.
+func TestRemoved(t *testing.T) {
+	for _, c := range []struct {
+		removed, quorum int
+		down            bool
+	}{{0, 0, false}, {0, 3, true}, {4, 3, false}, {4, 0, true}} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newToyNetwork(t, toy{matrix: ring(5), k: 20, every: 5, length: 16, compute: 2 * time.Second}, c.quorum)
+			defer w.close()
+			for i := range w.now {
+				w.start(i)
+			}
+			time.Sleep(33 * time.Second)
+			if c.down {
+				w.kill(c.removed)
+			}
+			w.kill(1)
+			w.out = map[int][]string{1: {testkit.Get(ca().Remove(c.removed, "run", "hash"))}}
+			w.start(1)
+			time.Sleep(5 * time.Second)
+			for range 2 {
+				if !w.now[c.removed].ended() {
+					t.Fatalf("%+v: the removed agent goes on", c)
+				}
+				w.start(c.removed) // another process learns the same
+				time.Sleep(5 * time.Second)
+				testkit.WantError(t, fmt.Sprintf("%+v", c), w.now[c.removed].err, dsbo.ErrConfig,
+					fmt.Sprintf("agent %d is removed from the run", c.removed))
+			}
+			w.await(time.Hour)
+			w.now[c.removed].err = nil // the others must have none
+			w.wantEnd("removed", 0)
+		})
 	}
 }
 

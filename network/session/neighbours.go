@@ -66,7 +66,7 @@ func (n *neighbourhood) lineOf(h hello, r *warrants, silentAfter time.Duration) 
 	l := n.lines[h.From]
 	switch {
 	case r.isRemoved(h.From):
-		return nil, removedError(h.From)
+		return nil, &removedError{h.From}
 	case l == nil:
 		return nil, fmt.Errorf("agent %d is no neighbour of agent %d", h.From, n.agent)
 	case l.conn != nil && h.Instance < l.instance && time.Since(l.heard) < silentAfter:

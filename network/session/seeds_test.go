@@ -41,6 +41,7 @@ type toyNetwork struct {
 	pauses func(agent int) time.Duration // after each iteration; nil: none
 	slow   time.Duration                 // Config.StragglerDeadline
 	data   map[int][]byte                // Config.Data, by agent
+	out    map[int][]string              // Config.Removals, by agent
 
 	mu       sync.Mutex
 	ids      map[[32]byte]string // what sessions of an id were
@@ -89,7 +90,8 @@ func (w *toyNetwork) config(agent int, p *toyProcess) Config {
 			return p.host.Dial(ctx, net.JoinHostPort(w.hostOf(host), port))
 		},
 		Heartbeat: townBeat, SilentAfter: 10 * townBeat, Grace: 10 * townBeat, PeerTimeout: 10 * time.Hour,
-		ComputeTimeout: 20 * time.Hour, Store: toyStore{w.disks[agent], p.dead}, Data: w.data[agent], Log: log}
+		ComputeTimeout: 20 * time.Hour, Store: toyStore{w.disks[agent], p.dead}, Data: w.data[agent],
+		Removals: w.out[agent], Log: log}
 	if w.quorum > 0 {
 		c.Quorum, c.AbsentAfter, c.StragglerDeadline = w.quorum, 60*townBeat, w.slow
 	}

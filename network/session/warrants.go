@@ -65,8 +65,16 @@ func (r *warrants) remove(c *Config, id *pki.Identity, text string) (agent int, 
 	return agent, false, err
 }
 
-// removedError is why an agent that is out for good gets no connection.
-func removedError(agent int) error { return fmt.Errorf("agent %d is removed from the run", agent) }
+// A removedError is why an agent that is out for good gets no connection, and why its own part
+// ends.
+type removedError struct{ agent int }
+
+func (e *removedError) Error() string {
+	return fmt.Sprintf("agent %d is removed from the run", e.agent)
+}
+
+// Is reports whether target is dsbo.ErrConfig: a supervisor must not start the agent again.
+func (e *removedError) Is(target error) bool { return target == dsbo.ErrConfig }
 
 func (r *warrants) has(agent int) bool {
 	_, admitted := r.admitted[agent]
