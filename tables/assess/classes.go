@@ -6,8 +6,9 @@ import (
 	"dsbo/internal/num"
 )
 
-// Bins is the number of bins in which probabilities are counted, all of one width.
-const bins = 200
+// bins is the number of bins in which probabilities p are counted. They have one width in
+// √p / (√p + √(1−p)), so that a rare class, whose probabilities all are small, is in many bins too.
+const bins = 1000
 
 // Classes counts the probabilities that a model gives to each class, by whether an example is of
 // that class.
@@ -24,8 +25,21 @@ func NewClasses(n int) *Classes {
 	return &Classes{n, make([]float64, 2*bins*n+n*n+1), make(jackknife, 2)}
 }
 
+// placeOf returns where a probability is among the edges of bins, and probabilityAt the probability
+// at such a place.
+func placeOf(p float64) float64 {
+	own, rest := math.Sqrt(min(max(p, 0), 1)), math.Sqrt(min(max(1-p, 0), 1))
+	return bins * (own / (own + rest))
+}
+
+// probabilityAt is documented at placeOf.
+func probabilityAt(place float64) float64 {
+	own, rest := float64(place*place), float64((bins-place)*(bins-place))
+	return own / (own + rest)
+}
+
 // binOfProbability returns the bin of a probability.
-func binOfProbability(p float64) int { return min(max(int(p*bins), 0), bins-1) }
+func binOfProbability(p float64) int { return min(int(placeOf(p)), bins-1) }
 
 // Add counts an example of a class as the given number of rows. p is the model's probabilities, one
 // a class.
@@ -245,7 +259,7 @@ func stepArea(others, own []float64) (area float64) {
 // At returns how many examples a threshold for the probability of class k, one of the edges of
 // bins, takes for the class: of its own and of the others.
 func (c *Classes) At(k int, threshold float64) (own, others float64) {
-	first := min(max(int(math.Round(threshold*bins)), 0), bins)
+	first := int(math.Round(placeOf(threshold)))
 	o, w := c.class(k)
 	return sum(w[first:]), sum(o[first:])
 }
@@ -257,7 +271,7 @@ func (c *Classes) Threshold(k int, cost float64) float64 {
 	best, least, want := 0.0, math.Inf(1), 1/(1+cost)
 	all, _ := c.At(k, 0)
 	for edge := range bins + 1 {
-		t := float64(edge) / bins
+		t := probabilityAt(float64(edge))
 		found, alarms := c.At(k, t)
 		paid := float64(cost*(all-found)) + alarms
 		if paid < least || paid == least && math.Abs(t-want) < math.Abs(best-want) {
@@ -275,7 +289,7 @@ func (c *Classes) Calibration(k, groups int) (predicted, observed []float64) {
 	count, p, hits := 0.0, 0.0, 0.0
 	for bin := range bins {
 		rows := others[bin] + own[bin]
-		count, p, hits = count+rows, p+rows*(float64(bin)+.5)/bins, hits+own[bin]
+		count, p, hits = count+rows, p+float64(rows*probabilityAt(float64(bin)+.5)), hits+own[bin]
 		if count > 0 && (count >= least*(1-1e-9) || bin == bins-1) {
 			predicted, observed = append(predicted, p/count), append(observed, hits/count)
 			count, p, hits = 0, 0, 0

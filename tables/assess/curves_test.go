@@ -23,7 +23,7 @@ func scores(r *rand.Rand, own, others int) (s scored) {
 		if is {
 			z += 1.5
 		}
-		s.p = append(s.p, (math.Floor(40/(1+math.Exp(-z)))*bins/40+.5)/bins)
+		s.p = append(s.p, probabilityAt(math.Floor(40/(1+math.Exp(-z)))*bins/40+.5))
 		s.own = append(s.own, is)
 	}
 	return s
@@ -92,7 +92,7 @@ func TestCurves(t *testing.T) {
 		if !(math.Abs(wrong[k+1]-others/50) <= 1e-15) || !(math.Abs(right[k+1]-own/30) <= 1e-15) {
 			t.Errorf("point %d is (%g, %g), want (%g, %g)", k+1, wrong[k+1], right[k+1], others/50, own/30)
 		}
-		if a, b := c.At(1, p-.5/bins); a != own || b != others {
+		if a, b := c.At(1, probabilityAt(placeOf(p)-.5)); a != own || b != others {
 			t.Errorf("from %g on %g and %g are taken, want %g and %g", p, a, b, own, others)
 		}
 	}
@@ -135,11 +135,12 @@ func TestCurves(t *testing.T) {
 func TestLastGroup(t *testing.T) {
 	c := NewClasses(2)
 	for k, n := range []float64{3, 2, 4, 1} { // of 10 rows in two groups: 3 + 2, and 4 + 1
-		p := (float64(20*k) + .5) / bins
+		p := probabilityAt(float64(20*k) + .5)
 		c.Add([]float64{1 - p, p}, k%2, n)
 	}
 	predicted, observed := c.Calibration(1, 2)
-	for k, want := range []float64{(3*.5 + 2*20.5) / 5 / bins, (4*40.5 + 60.5) / 5 / bins} {
+	at := probabilityAt
+	for k, want := range []float64{(3*at(.5) + 2*at(20.5)) / 5, (4*at(40.5) + at(60.5)) / 5} {
 		if len(predicted) != 2 || !(math.Abs(predicted[k]-want) <= 1e-15) {
 			t.Fatalf("groups with means %v, want %g", predicted, want)
 		}
@@ -312,5 +313,39 @@ func TestReach(t *testing.T) {
 		if i := c.Interval(); i.Value != p || i.Low == i.Low || i.High == i.High {
 			t.Errorf("a concordance of %g has %+v", p, i)
 		}
+	}
+}
+
+// TestRareClass: areas and calibrations of a class of one in 500 rows, whose probabilities all are
+// small, are what the probabilities themselves give, to a third digit.
+func TestRareClass(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	var s scored
+	mean := 0.
+	for range 4000 {
+		p := 1 / (1 + math.Exp(6.2-r.NormFloat64()))
+		s.p, s.own = append(s.p, p), append(s.own, r.Float64() < p)
+		mean += p / 4000
+	}
+	area, pairs := 0., 0.
+	for j, p := range s.p {
+		for k, q := range s.p {
+			if s.own[j] && !s.own[k] {
+				if pairs++; p > q {
+					area++
+				}
+			}
+		}
+	}
+	c := s.classes()
+	if got := c.AUC(1).Value; !(math.Abs(got-area/pairs) <= 5e-3) {
+		t.Errorf("an area of %g, of pairs %g", got, area/pairs)
+	}
+	if got := c.AveragePrecision(1).Value; !(math.Abs(got-s.precision()) <= 5e-3) {
+		t.Errorf("a mean precision of %g, of rows %g", got, s.precision())
+	}
+	predicted, _ := c.Calibration(1, 1)
+	if len(predicted) != 1 || !(math.Abs(predicted[0]/mean-1) <= 1e-3) {
+		t.Errorf("groups with means %v, want %g", predicted, mean)
 	}
 }

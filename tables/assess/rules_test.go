@@ -175,7 +175,7 @@ func TestAreaEnds(t *testing.T) {
 				if class == 1 {
 					z = 1 + spread*z
 				}
-				v := (math.Floor(bins/(1+math.Exp(-z))) + .5) / bins
+				v := probabilityAt(math.Floor(bins/(1+math.Exp(-z))) + .5)
 				p[class] = append(p[class], v)
 				c.Add([]float64{1 - v, v}, class, 1)
 			}
@@ -258,8 +258,8 @@ func TestNothingToExplain(t *testing.T) {
 // worth all alarms the first takes all.
 func TestEndThresholds(t *testing.T) {
 	c := NewClasses(2)
-	c.Add([]float64{.001, .999}, 0, 9)
-	c.Add([]float64{.001, .999}, 1, 1)
+	c.Add([]float64{0, 1}, 0, 9)
+	c.Add([]float64{0, 1}, 1, 1)
 	if at := c.Threshold(1, .5); at != 1 {
 		t.Errorf("nine alarms for one: threshold %g", at)
 	}
