@@ -17,6 +17,7 @@ import (
 	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/runs"
+	"dsbo/train"
 )
 
 // folded is a task whose sites have numbers of two features, in three folds.
@@ -26,6 +27,7 @@ type folded struct {
 	cross  CrossFit
 	shards []data.Shard
 	done   FinishedRun
+	again  train.Fit // solved for anew on all rows
 }
 
 const foldedRows, foldedTests = 30, 20
@@ -34,7 +36,11 @@ func (f *folded) task() Task {
 	return Task{Name: "folded", About: "has three folds", Flags: func(*flag.FlagSet) {}, Load: f.Load,
 		CrossFit: func() *CrossFit { c := f.cross; return &c },
 		Sites:    func() Sites { return Sites{Compare: true} },
-		Finish:   func(d FinishedRun) error { f.done = d; return nil }}
+		Finish: func(d FinishedRun) (err error) {
+			f.done = d
+			f.again, err = d.Refit(f.cross.All, 1)
+			return err
+		}}
 }
 
 func (f *folded) Load(a Agents) (task data.Task, m models.Model, err error) {
@@ -116,6 +122,11 @@ func TestFoldedRun(t *testing.T) {
 		s := testkit.Get(folder.ReadSummary())
 		if want := map[int]int{3: 0, 2: 1}[len(c.members)]; s.Epoch != want {
 			t.Errorf("%s: it ended in epoch %d, want %d", name, s.Epoch, want)
+		}
+		for k, v := range f.done.Y {
+			if !(math.Abs(f.again.Y[k]-v) <= 1e-2) {
+				t.Errorf("%s: solved for anew it is %v, before %v", name, f.again.Y, f.done.Y)
+			}
 		}
 		if len(s.Sites) != len(c.members) || s.AllSites == nil {
 			t.Fatalf("%s: sites %+v", name, s.Sites)

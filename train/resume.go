@@ -137,7 +137,7 @@ func (r *runner) openFiles() (err error) {
 // none yet is at its start.
 func (r *runner) restoreCheckpoint() error {
 	c, err := r.loadCheckpoint(r.OnDamage)
-	if err != nil || c == nil {
+	if c == nil {
 		return err
 	}
 	if err := r.restore(c); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"strings"
 	"testing"
@@ -241,6 +242,55 @@ func TestWithoutEvaluate(t *testing.T) {
 		agents: []*agent{{alg: testkit.Get(algo.New("newtoncg"))}}}))
 	if e.sharedExact != nil || e.ownExact != nil || e.byPhi || len(e.bestState.head) != 3 {
 		t.Errorf("solves by %+v, the best iterate's numbers are %v", e.sharedExact, e.bestState.head)
+	}
+}
+
+// TestBestByPhi: without held-out examples the best iterate is the one of the least Φ, also where
+// examples could be compared one by one.
+func TestBestByPhi(t *testing.T) {
+	e := &evaluator{stepper: threeAgents(layout{}, true), config: &Config{}, byPhi: true, bestState: newBestState(1, 1)}
+	e.problem.Each = func(int, Set, Fit) (Each, error) { return Each{Losses: []float64{1}}, nil }
+	e.means = means{x: []float64{0}, y: []float64{0}}
+	for k, phi := range []runs.Number{3, 1, 2} {
+		testkit.OK(e.updateBest(t.Context(), runs.Record{Iteration: k, Phi: phi, HoldoutLoss: runs.Unknown()}))
+	}
+	if best := e.best(); best.Iteration != 1 || best.Value != 1 || best.By != "Φ" {
+		t.Errorf("the best is %+v", best)
+	}
+}
+
+// TestOneWithoutAnswers: one example without an answer leaves no share of right ones.
+func TestOneWithoutAnswers(t *testing.T) {
+	for right, want := range map[float64]float64{math.NaN(): math.NaN(), 1: 3} {
+		p := Problem{Oracles: make([]dsbo.Oracle, 3), Score: func(i int, _ Fit) (s Scores, err error) {
+			s.Test = Score{Rows: 1, Losses: 2, Right: 1}
+			if i == 1 {
+				s.Test.Right = right
+			}
+			return s, nil
+		}}
+		s := testkit.Get(p.scores(t.Context(), network.NewGroup(network.GroupConfig{N: 3}), Fit{})).Test
+		if got := s.Right; s.Rows != 3 || s.Losses != 6 || got != want && !math.IsNaN(want+got) {
+			t.Errorf("%g right answers: %+v", right, s)
+		}
+	}
+}
+
+// A serving method has the traits that it is given.
+type serving struct {
+	algo.Method
+	of algo.Traits
+}
+
+func (s serving) Traits() algo.Traits { return s.of }
+
+// TestMayShare: agents share a method that has one state for all, and asks for terms alone.
+func TestMayShare(t *testing.T) {
+	for k := range 4 {
+		of := algo.Traits{Alike: k&1 > 0, Terms: k&2 > 0}
+		if got := mayShare(serving{of: of}); got != (k == 3) {
+			t.Errorf("alike %t, terms %t: shared %t", of.Alike, of.Terms, got)
+		}
 	}
 }
 

@@ -76,6 +76,11 @@ func TestSolutionOfTwo(t *testing.T) {
 		"the first diverges":       {7, 0.9, 0.95, math.NaN()},
 	} {
 		m := candidates.NewModel("λ = 0", 0, []float64{0})
+		m.Y, m.Phi, m.Converged = []float64{3}, 7, true
+		testkit.OK(newTilted(math.NaN(), math.NaN()).Solve(t.Context(), m, nil, nil))
+		if m.Y != nil || m.Phi.Known() || m.Converged {
+			t.Errorf("%s: without a solution y is %v, Φ %g, converged %t", name, m.Y, m.Phi, m.Converged)
+		}
 		testkit.OK(newTilted(c.start, c.second).Solve(t.Context(), m, nil, nil))
 		if len(m.Y) != 1 || !(math.Abs(m.Y[0]-c.want) <= 0.05) {
 			t.Errorf("%s: y is %v, want about %g", name, m.Y, c.want)

@@ -135,15 +135,13 @@ func (w *solve) solveAdjoint() error {
 	}
 	copy(r, b)
 	gain := 0.0 // 2 b'Z − Z'HZ: the gain of Z over 0 in squared distance
-	if known {
-		along := linalg.Dot(start, b)
-		if t := multiple(along, along-linalg.Dot(start, trial)); t > 0 {
-			gain = t * along
-			linalg.Comb(r, 1-t, b, t, trial)
-			linalg.Axpy(w.Z, t, start)
-			for k := range lost {
-				linalg.Axpy(w.lostResiduals[k], t, lost[k])
-			}
+	along := linalg.Dot(start, b)
+	if t := multiple(along, along-linalg.Dot(start, trial)); t > 0 {
+		gain = t * along
+		linalg.Comb(r, 1-t, b, t, trial)
+		linalg.Axpy(w.Z, t, start)
+		for k := range lost {
+			linalg.Axpy(w.lostResiduals[k], t, lost[k])
 		}
 	}
 	return w.refineAdjoint(b, r, gain)

@@ -172,6 +172,30 @@ func TestDelay(t *testing.T) {
 	}
 }
 
+// TestLineSearch: a step that lowers the loss is taken, whole or shortened; none is where the loss
+// rises, and the gradient stays the one at Y. After a step that was not whole the next gradient
+// waits for the losses.
+func TestLineSearch(t *testing.T) {
+	for step, want := range map[float64]struct {
+		y         float64
+		shortened bool
+	}{.5: {1.5, false}, -.5: {2, true}, 4: {0, true}, 8: {0, true}} {
+		for _, shortened := range []bool{false, true} {
+			s := &Solver{Oracles: []dsbo.ValueOracle{algotest.NewWells(1, 1)}, Start: []float64{2}}
+			w := testkit.Get(s.newSolve(t.Context(), []float64{0}, nil, nil))
+			testkit.OK(w.runParts(func() error { return w.chooseStart([2][]float64{s.y}) }))
+			before := w.lower
+			w.shortened = shortened
+			fall := testkit.Get(w.lineSearch([]float64{step}))
+			if y := w.Y[0]; !near(y, want.y) || !near(w.g[0], y*y*y-y) || w.shortened != want.shortened ||
+				!near(w.lower, y*y*y*y/4-y*y/2) || fall != max(0, 6*step/before) {
+				t.Errorf("step %g, shortened %t: y = %g with gradient %g, shortened %t, the fall is %g", step,
+					shortened, y, w.g[0], w.shortened, fall)
+			}
+		}
+	}
+}
+
 // TestFlatStep: a step that meets a direction without positive curvature ends a lower problem,
 // unless rounded products may have bent it, which are rounded less from there on.
 func TestFlatStep(t *testing.T) {

@@ -13,7 +13,6 @@ const (
 	settledFall  = 1e-3 // a step that lowers the loss by at most this share of it is calm
 	settledSteps = 3    // calm steps in a row after which the loss counts as settled
 	stepProducts = 30   // products of a step of a lower problem that may not be convex
-	stepForcing  = 0.1  // the largest share of the gradient that such a step leaves
 )
 
 // Model returns y of the lower problem at x, a model, where that problem may not be convex: y is a
@@ -78,7 +77,7 @@ func (w *solve) solveNonconvex() error {
 		}
 		linalg.Fill(step, 0)
 		copy(r, g)
-		end := rule{residual: min(stepForcing, math.Sqrt(norm/first)) * norm, descend: true, maxProducts: stepProducts}
+		end := rule{residual: residualShare(norm/first, 0) * norm, descend: true, maxProducts: stepProducts}
 		gain, _, _, err := w.conjugateGradients(step, r, end)
 		if err != nil {
 			return err

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"dsbo"
+	"dsbo/internal/linalg"
 	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/train/exact"
@@ -204,6 +206,67 @@ func TestEachErrorEnds(t *testing.T) {
 				if last = max(last, calls); errors.Is(err, errOwn) != (at > 0) {
 					t.Errorf("%s on %v: the error in call %d of %d ends it as %v", name, wire, at, last, err)
 				}
+			}
+		}
+	}
+}
+
+// A bowl in units of its lower loss, whose gradient and loss may be of other signs.
+type united struct {
+	bowl
+	unit, loss float64
+}
+
+func (o united) Capabilities() *dsbo.OracleCapabilities {
+	return &dsbo.OracleCapabilities{Of: o, Diagonal: func(dst, _, _ []float64, _ dsbo.Sample) error {
+		linalg.Fill(dst, o.unit)
+		return nil
+	}}
+}
+
+func (o united) LowerGrad(dst, x, y []float64, s dsbo.Sample) error {
+	err := o.bowl.LowerGrad(dst, x, y, s)
+	linalg.Scale(dst, o.unit, dst)
+	return err
+}
+
+func (o united) HVP(dst, x, y, v []float64, s dsbo.Sample) error {
+	err := o.bowl.HVP(dst, x, y, v, s)
+	linalg.Scale(dst, o.unit, dst)
+	return err
+}
+
+func (o united) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err error) {
+	upper, lower, err = o.bowl.Values(x, y, s)
+	return upper, o.unit * o.loss * lower, err
+}
+
+// TestUnits: the unit of the lower loss, a power of two, changes neither y, Φ nor the products; one
+// that rises where its gradient promises a fall is not solved, but by gradients alone.
+func TestUnits(t *testing.T) {
+	x := []float64{0}
+	for name, of := range map[string]func(s *exact.Solver) (exact.Solution, error){
+		"Solve":   func(s *exact.Solver) (exact.Solution, error) { return s.Solve(t.Context(), x) },
+		"Lower":   func(s *exact.Solver) (exact.Solution, error) { return s.Lower(t.Context(), x, nil, 1e-4) },
+		"Model":   func(s *exact.Solver) (exact.Solution, error) { return s.Model(t.Context(), x, nil) },
+		"Descend": func(s *exact.Solver) (exact.Solution, error) { return s.Descend(t.Context(), x, nil) },
+	} {
+		var want exact.Solution
+		for _, unit := range []float64{1, 1 << 20, 1. / (1 << 20)} {
+			o := united{bowl{a: []float64{1, -2, 3, .5}, b: []float64{4, 1, 1, 2}, c: []float64{9, 100, 1000, 3},
+				h: []float64{1, .1, .01, .003}}, unit, 1}
+			got := testkit.Get(of(&exact.Solver{Oracles: []dsbo.ValueOracle{o}}))
+			if unit == 1 {
+				want = got
+			}
+			if !got.Converged || !slices.Equal(got.Y, want.Y) || got.Products != want.Products ||
+				got.Phi != want.Phi && name != "Lower" && name != "Descend" || got.Residual != want.Residual {
+				t.Errorf("%s in units of %g: %+v, want %+v", name, unit, got, want)
+			}
+			o.loss = -1
+			got = testkit.Get(of(&exact.Solver{Oracles: []dsbo.ValueOracle{o}}))
+			if got.Converged && name != "Descend" {
+				t.Errorf("%s: solved by a loss that rises: %+v", name, got)
 			}
 		}
 	}

@@ -102,6 +102,14 @@ func TestEventLosses(t *testing.T) {
 		Count: numbers(2, 1, 0), Columns: []data.Column{{Name: models.RiskWeights, Table: numbers(2, 1, 1)}}}
 	j := judge{m: m, y: make([]float64, q)}
 	j.y[0] = 2
+	weighted := test
+	weighted.Columns = []data.Column{{Name: models.RiskWeights, Table: numbers(4, 5, 6)}}
+	for row, want := range []float64{2, 1, 1, 4, 5, 6} {
+		joined := testkit.Get(joinRisk([]data.Examples{test, weighted}))
+		if got := joined[0].Table; joined[0].Name != models.RiskWeights || got.Rows() != 6 || got.At(row, 0) != want {
+			t.Errorf("joined, row %d has weight %g in risk sets, want %g", row, got.At(row, 0), want)
+		}
+	}
 	part, saved := make([]float64, survivalNumbers), math.Log(3)-math.Log(2*math.Exp(2)+1)+2
 	testkit.OK(j.addEventLosses(part, test))
 	for k, want := range []float64{3, 2 * saved, 2 * saved * saved} {
