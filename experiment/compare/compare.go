@@ -68,27 +68,20 @@ func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
 	defer stop(nil)
 	r := &runner{Spec: s, Options: o, stop: stop, free: make(chan struct{}, o.Processes),
 		cores: max(1, runtime.NumCPU()/o.Processes)}
-	result := &Result{Spec: s, Processes: o.Processes}
-	for _, t := range s.Tasks {
-		rank := &ranking{Task: t, Spec: s, untuned: newEntry(untuned)}
-		result.Rankings = append(result.Rankings, rank)
-		for _, m := range s.Methods {
-			if m.isFor(t) {
-				rank.Entries = append(rank.Entries, newEntry(m))
-			}
-		}
-		for _, e := range rank.all() {
+	result := &Result{Spec: s, Processes: o.Processes, Rankings: s.newRankings()}
+	var work sync.WaitGroup
+	for _, k := range result.Rankings {
+		for _, e := range k.all() {
 			r.total += e.Method.mostPoints() * len(s.Seeds)
 		}
 	}
-	var work sync.WaitGroup
-	for _, k := range result.Rankings {
+	for _, k := range result.Rankings { // once the total is complete, which lines on runs divide by
 		for _, e := range k.all() {
 			work.Go(func() { r.findBest(ctx, k.Task, e) })
 		}
 	}
 	work.Wait()
-	err := context.Cause(ctx)
+	err := context.Cause(ctx) // of stop, or of the caller, whose interrupt leaves a result
 	if errors.Is(err, context.Canceled) {
 		err = fmt.Errorf("%w after %d of %s; the same command goes on", train.ErrInterrupted, r.done,
 			wording.Count(r.total, "run"))
@@ -99,6 +92,20 @@ func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
 		return nil, err
 	}
 	return result, err
+}
+
+// newRankings returns the ranking of each task before any run.
+func (s *Spec) newRankings() (all []*ranking) {
+	for _, t := range s.Tasks {
+		rank := &ranking{Task: t, Spec: s, untuned: newEntry(untuned)}
+		for _, m := range s.Methods {
+			if m.isFor(t) {
+				rank.Entries = append(rank.Entries, newEntry(m))
+			}
+		}
+		all = append(all, rank)
+	}
+	return all
 }
 
 // untuned has the flags of runs that look for the best constant, or other model to compare with. No
@@ -122,7 +129,8 @@ type runner struct {
 	done, total int
 }
 
-// findBest finds the best point of a method on a task.
+// findBest finds the best point of a method on a task, and makes the runs that it takes. It leaves
+// them in e.
 func (r *runner) findBest(ctx context.Context, t task, e *entry) {
 	m := e.Method
 	e.search = m.Grid.search(m.Trials)
@@ -132,8 +140,8 @@ func (r *runner) findBest(ctx context.Context, t task, e *entry) {
 	e.dropInterrupted()
 }
 
-// dropInterrupted takes points that have an interrupted trial from those that were tried, but for
-// the best.
+// dropInterrupted takes points that have an interrupted trial from those that were tried, since
+// nothing is known of them. The best stays, as an entry always has one.
 func (e *entry) dropInterrupted() {
 	e.search.tried = slices.DeleteFunc(e.search.tried, func(p []int) bool {
 		return !slices.Equal(p, e.search.best) && slices.ContainsFunc(e.at(p),
@@ -156,7 +164,8 @@ func (r *runner) tryPoints(ctx context.Context, t task, e *entry, points [][]int
 	work.Wait()
 }
 
-// runTrial makes one run when a process is free.
+// runTrial makes one run when a process is free. A run that never begins, because ctx has ended, is
+// interrupted. An error that is not of the run ends all others too.
 func (r *runner) runTrial(ctx context.Context, t *trial) {
 	select {
 	case r.free <- struct{}{}:
@@ -164,7 +173,7 @@ func (r *runner) runTrial(ctx context.Context, t *trial) {
 	case <-ctx.Done():
 	}
 	t.State = runs.Interrupted
-	if ctx.Err() != nil {
+	if ctx.Err() != nil { // a process may have been free too
 		return
 	}
 	if err := t.run(ctx, r.Program, r.cores, r.Force); err != nil {
@@ -232,6 +241,8 @@ func (s *Spec) checkTasks(all []experiment.Task) error {
 }
 
 // checkLine returns an error if a method's command line is invalid, or changes the task's problem.
+// It checks the first point of the method's grid: others differ in values alone, and a run with a
+// wrong one is refused.
 func (s *Spec) checkLine(task experiment.Task, t task, m method) error {
 	flags := m.flagsAt(make([]int, len(m.Grid)))
 	for _, f := range flags {

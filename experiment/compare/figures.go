@@ -32,7 +32,8 @@ func init() {
 	report.Draw = svg
 }
 
-// svg is [report.Draw].
+// svg is [report.Draw]: series over axes, or a picture of cells beside the scale of their colours,
+// with the legend below. A nil ground is transparent. Lengths without a name are margins in points.
 func svg(f *report.Figure, ground color.Color) ([]byte, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
@@ -47,7 +48,8 @@ func svg(f *report.Figure, ground color.Color) ([]byte, error) {
 	width, height, right := vg.Length(figureWidth), vg.Length(plotHeight), vg.Length(0)
 	if f.Cells != nil {
 		height, right = pictureHeight, scaleWidth
-		if rows := len(f.Cells) / f.Columns; f.Columns > rows { // several pictures in one
+		// several pictures side by side: their cells stay square
+		if rows := len(f.Cells) / f.Columns; f.Columns > rows {
 			width, height = 2*figureWidth, pictureHeight*vg.Length(2*rows)/vg.Length(f.Columns)
 		}
 	} else {
@@ -74,19 +76,21 @@ func svg(f *report.Figure, ground color.Color) ([]byte, error) {
 	return wording.Visible(bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), fonts)), nil
 }
 
-// drawSeries adds axes, grid and series to a plot, and their names to a legend.
+// drawSeries adds axes, grid and series to a plot, and their names to a legend. Below a line is the
+// band from Low to High, as one polygon. References have grey looks of their own; another series
+// has the look that it names, counted from 1, else the next one.
 func drawSeries(f *report.Figure, p *plot.Plot, legend *plot.Legend) {
 	x, y := f.Extents()
 	p.X.Label.Text = shortened(f.XLabel)
 	p.Add(plotter.NewGrid())
-	grey, next := 0, 0
+	references, others := 0, 0
 	for _, s := range f.Series {
-		style := greyLook(grey)
+		style := greyLook(references)
 		if s.Reference {
-			grey++
+			references++
 		} else {
-			next++
-			style = seriesLook(cmp.Or(s.Look, next) - 1)
+			others++
+			style = seriesLook(cmp.Or(s.Look, others) - 1)
 		}
 		if s.Low != nil {
 			for _, piece := range pieces(x, y, s.X, s.Y, s.Low, s.High) {
@@ -153,7 +157,7 @@ func setAxis(a *plot.Axis, e report.Extent) {
 		return
 	}
 	a.Min, a.Max = e.Low, e.High
-	if room := max(math.Abs(e.Low), math.Abs(e.High)) / 20; room <= 1e-250 {
+	if room := max(math.Abs(e.Low), math.Abs(e.High)) / 20; room <= 1e-250 { // 0, or too small to divide by
 		a.Min, a.Max = -1, 1
 	} else if e.High-e.Low <= 1e-8*room { // equal but for round-off, for which there are no ticks
 		a.Min, a.Max = e.Low-room, e.High+room
@@ -161,7 +165,7 @@ func setAxis(a *plot.Axis, e report.Extent) {
 	a.Tick.Marker = plot.TickerFunc(func(low, high float64) []plot.Tick {
 		ticks := plot.DefaultTicks{}.Ticks(low, high)
 		for i, k := range ticks {
-			if math.Abs(k.Value) < 1e-9*(high-low) {
+			if math.Abs(k.Value) < 1e-9*(high-low) { // the round-off of 0
 				k.Value = 0
 			}
 			if !k.IsMinor() {

@@ -21,6 +21,7 @@ type axis struct {
 }
 
 // UnmarshalJSON reads an object of lists of numbers and texts, and keeps the order of its fields.
+// Package json calls it with whole, valid JSON. A number stays as it is written, for flags.
 func (g *grid) UnmarshalJSON(data []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
@@ -38,7 +39,7 @@ func (g *grid) UnmarshalJSON(data []byte) error {
 		}
 		for _, v := range values {
 			text := string(v)
-			if text[0] == '"' {
+			if text[0] == '"' { // else a number, or what a flag refuses later
 				if err := json.Unmarshal(v, &text); err != nil {
 					return err
 				}
@@ -109,18 +110,19 @@ func (a axis) ordered() bool {
 var runFlags = []string{"K", "T", "N", "alpha", "beta", "gamma", "x0", "batch", "preset", "dtype", "wire", "mix",
 	"graph", "w", "prob"}
 
-// flagsAt returns the method's flags at a point of its grid.
+// flagsAt returns the method's flags at a point of its grid, with -algorithm first. An axis without
+// a place {NAME} in the flags becomes a flag of its own.
 func (m method) flagsAt(point []int) []string {
 	flags := slices.Clone(m.Flags)
 	for i, a := range m.Grid {
-		value, used := a.Values[point[i]], false
+		value, placed := a.Values[point[i]], false
 		for j, f := range flags {
 			filled := strings.ReplaceAll(f, "{"+a.Name+"}", value)
-			used = used || filled != f
+			placed = placed || filled != f
 			flags[j] = filled
 		}
 		switch {
-		case used:
+		case placed:
 		case slices.Contains(runFlags, a.Name):
 			flags = append(flags, "-"+a.Name+"="+value)
 		default:

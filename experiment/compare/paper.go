@@ -91,7 +91,7 @@ func (r *Result) AddPaper(ctx context.Context, quick bool) error {
 			if err != nil {
 				return err
 			}
-			before := "(" + one.Name[1:] + ") " + one.Task + ": "
+			before := "(" + one.Name[1:] + ") " + one.Task + ": " // (b) of the name 1b
 			if f, ok := report.FigureOf(best, one.Figure, "Figure_"+one.Name, before); ok {
 				part.Figures = append(part.Figures, f)
 			}
@@ -142,13 +142,16 @@ func (k *ranking) tunes() (all []report.Answer) {
 	return all
 }
 
-// cheaper claims of each MA-DSBO that it takes less time and traffic than each rival to the Φ that
-// all of them reach.
+// cheaper claims of each MA-DSBO that it takes less time and traffic than each of the paper's
+// rivals to the Φ that all of them reach. The answer is unknown of a rival that does not reach it
+// in all runs.
 func (k *ranking) cheaper() (all []report.Answer) {
 	for _, e := range k.Entries {
+		if !strings.HasPrefix(e.Method.Name, "MA-DSBO") {
+			continue
+		}
 		for _, rival := range k.Entries {
-			if !strings.HasPrefix(e.Method.Name, "MA-DSBO") || rival.Method.Algorithm != "jhip" &&
-				rival.Method.Algorithm != "gbdsbo" {
+			if !slices.Contains([]string{"jhip", "gbdsbo"}, rival.Method.Algorithm) {
 				continue
 			}
 			for _, c := range []cost{seconds, megabytes} {

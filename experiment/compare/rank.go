@@ -77,7 +77,8 @@ func (e *entry) value(point []int, q quantity) float64 {
 }
 
 // rank finds the best point of each entry, the targets, and whether all runs of a task solved
-// one problem. Last, the runs of the untuned entry take the values of their baseline.
+// one problem. Last, the runs of the untuned entry take the values of their baseline, in place of
+// their own records. An entry without a value has no edges, beyond which it could be better.
 func (r *Result) rank() error {
 	for _, k := range r.Rankings {
 		for _, e := range k.all() {
@@ -98,37 +99,44 @@ func (r *Result) rank() error {
 }
 
 // checkProblem returns an error if runs of the same seed have solved unlike problems, or have not
-// started alike where they have to.
+// started alike where they have to. The first run of a seed that has begun is what others are
+// compared with; one that has not begun has no configuration.
 func (k *ranking) checkProblem() error {
 	k.first = map[uint64]*trial{}
 	for _, e := range k.Entries {
 		for _, t := range e.Trials() {
-			if k.first[t.Seed] == nil && t.Config.Task != "" {
+			b := t.Config
+			if b.Task == "" {
+				continue
+			}
+			if k.first[t.Seed] == nil {
 				k.first[t.Seed] = t
 			}
-			if a, b := k.first[t.Seed], t.Config; b.Task != "" && (a.Config.Agents != b.Agents ||
-				a.Config.Holdout != b.Holdout || !bytes.Equal(a.Config.Problem, b.Problem) ||
-				a.Config.X0 != b.X0 && k.Spec.Start == constantStart) {
+			first := k.first[t.Seed]
+			a := first.Config
+			sameProblem := a.Agents == b.Agents && a.Holdout == b.Holdout && bytes.Equal(a.Problem, b.Problem)
+			if sameStart := a.X0 == b.X0 || k.Spec.Start != constantStart; !sameProblem || !sameStart {
 				return dsbo.ConfigErrorf(
 					"task %q: the problem of method %q is not that of %q, and results of unlike problems are not "+
 						"ranked, nor those of other starts: %s, %d agents, %g held out; %s, %d agents, %g held out",
-					k.Task.Name, t.Method, a.Method, b.Problem, b.Agents, b.Holdout, a.Config.Problem, a.Config.Agents,
-					a.Config.Holdout)
+					k.Task.Name, t.Method, first.Method, b.Problem, b.Agents, b.Holdout, a.Problem, a.Agents, a.Holdout)
 			}
 		}
 	}
 	return nil
 }
 
-// setTargets finds the targets.
+// setTargets finds the targets: for each seed the task's, else the lowest value that all methods
+// with a value reach, which is the largest of their ends.
 func (k *ranking) setTargets() {
 	k.targets = map[uint64]float64{}
 	var all []float64
 	for i, seed := range k.Spec.Seeds {
 		target := math.NaN()
-		for _, e := range k.Entries { // what all methods reach is the largest of their ends
-			if v := k.end(e.Best[i]); !math.IsNaN(k.median(e)) && !(v <= target) {
-				target = v
+		for _, e := range k.Entries {
+			firstOrLarger := !(k.end(e.Best[i]) <= target) // NaN compares with nothing
+			if hasValue := !math.IsNaN(k.median(e)); hasValue && firstOrLarger {
+				target = k.end(e.Best[i])
 			}
 		}
 		if k.Task.Target != nil {
@@ -178,7 +186,8 @@ func (k *ranking) sentence() string {
 	return text
 }
 
-// lowest names all that have the least value, and the values of others; "" where none is known.
+// lowest names all that have the least value, to the digits shown, and the values of others; ""
+// where none is known.
 func (k *ranking) lowest(title string, value func(*entry) float64, others ...*entry) string {
 	var least []string
 	v := fiveDigits(value(sortedBy(k.all(), value)[0]))

@@ -1,6 +1,9 @@
 package compare
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // A search looks for the lowest point of a grid, a place on each axis: at all points, or by a
 // number of steps to better neighbours.
@@ -53,13 +56,15 @@ func (s *search) climb() {
 	}
 }
 
-// begin tries the start, and around it the points nearest to it until one has a value.
+// begin tries the start, and around it the points nearest to it until one has a value: neighbours
+// of the points tried so far, first to last, which is breadth first. false: no point that may be
+// tried has a value.
 func (s *search) begin() (known bool) {
 	s.visit(s.start)
-	for i := 0; i < len(s.tried); i++ {
+	for i := 0; i < len(s.tried); i++ { // visit makes the list longer
 		for axis := range s.lengths {
 			for _, way := range []int{-1, 1} {
-				if v := s.value(s.best); v == v {
+				if !math.IsNaN(s.value(s.best)) {
 					return true
 				}
 				if next := s.neighbour(s.tried[i], axis, way); s.isNew(next) {
@@ -72,7 +77,7 @@ func (s *search) begin() (known bool) {
 }
 
 // visit tries points, and reports whether one of them is the best one now: it has a lower value, or
-// the first value at all. It tries none beyond the most.
+// the first value at all. If they are more than may still be tried it tries none of them.
 func (s *search) visit(points ...[]int) (moved bool) {
 	if s.most > 0 && len(s.tried)+len(points) > s.most {
 		return false
@@ -83,7 +88,7 @@ func (s *search) visit(points ...[]int) (moved bool) {
 		if s.best == nil {
 			s.best, moved = p, true
 		}
-		if v, best := s.value(p), s.value(s.best); v < best || v == v && best != best {
+		if v, best := s.value(p), s.value(s.best); v < best || !math.IsNaN(v) && math.IsNaN(best) {
 			s.best, moved = p, true
 		}
 	}

@@ -42,7 +42,8 @@ func greyLook(i int) look {
 	return look{line: draw.LineStyle{Color: color.Black, Width: 1.2, Dashes: dashes[i%len(dashes)]}}
 }
 
-// colourScale adds the cells to a plot, and returns the plot of their colours.
+// colourScale adds the cells to a plot, and returns the plot of their colours: a column of shades,
+// each of the value in its middle, along an axis of all values.
 func colourScale(f *report.Figure, p *plot.Plot) *plot.Plot {
 	const shades = 64
 	scale, colours := plot.New(), report.ColourMap()

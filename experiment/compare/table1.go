@@ -45,7 +45,8 @@ var rows1 = []row1{
 // traffic is what the formula gives.
 func (r row1) traffic(d int) int { return r.linear*d + r.square*d*d }
 
-// tableOne measures Table 1.
+// tableOne measures Table 1: the oracle calls do not depend on the dimension, and the row has those
+// of the last. A quick one has small dimensions and few iterations.
 func tableOne(ctx context.Context, quick bool) (report.Part, error) {
 	dims, K, rounds := []int{50, 100, 200, 400}, 5, 3
 	if quick {
@@ -155,7 +156,8 @@ func (r row1) check(method algo.Method, d, K int, w *network.Matrix, res *train.
 	return nil
 }
 
-// describe lists the oracle calls of an iteration, c being the calls of K.
+// describe lists the oracle calls of an iteration, c being the calls of K. Calls that come less
+// than once an iteration, such as at the start, are left out.
 func describe(c dsbo.Calls, K int) string {
 	var parts []string
 	for i, n := range []int{c.LowerGrad, c.UpperGrad, c.HVP, c.JVP, c.Hessian, c.Jacobian} {

@@ -42,7 +42,8 @@ type trial struct {
 }
 
 // newTrial returns a trial in its folder of out. The folder's name identifies the whole command
-// line.
+// line. Rivals are looked for without -algorithm alone, in untuned runs and those of the default:
+// they are the same for all methods.
 func newTrial(out string, s *Spec, t task, m method, point []int, seed uint64) *trial {
 	args := slices.Concat([]string{t.Verb}, s.Flags, t.Flags, t.pinned, m.flagsAt(point),
 		[]string{fmt.Sprintf("-rivals=%t", m.Algorithm == ""), fmt.Sprintf("-seed=%d", seed)})
@@ -79,7 +80,7 @@ func (t *trial) run(ctx context.Context, program []string, cores int, again bool
 	if err != nil {
 		return err
 	}
-	lock.Close() // for the process of the run
+	lock.Close() // nobody else runs there; the run's process locks the folder itself
 	state, err := t.Folder.State()
 	if err != nil {
 		return err
@@ -114,7 +115,8 @@ func (t *trial) run(ctx context.Context, program []string, cores int, again bool
 var programName = regexp.MustCompile(`^[^ :]+: `)
 
 // start runs the program as a process with a number of processors, and returns its exit code with
-// the text of its error.
+// the text of its error: the last line of stderr, PROGRAM: VERB: TEXT, from the text on, or how it
+// ended without a word. After ctx has ended the process has a minute to write its checkpoint.
 func (t *trial) start(ctx context.Context, program []string, cores int,
 	mode string) (code int, text string, err error) {
 	line := slices.Concat(program, t.Args,
@@ -127,7 +129,7 @@ func (t *trial) start(ctx context.Context, program []string, cores int,
 	if ctx.Err() != nil {
 		return 0, "", ctx.Err()
 	}
-	if c.ProcessState == nil {
+	if c.ProcessState == nil { // it has not started; all else is in the exit code
 		return 0, "", err
 	}
 	lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
@@ -205,7 +207,8 @@ func (t *trial) baseline() *runs.Model {
 	return &t.Summary.Models[i]
 }
 
-// showBaseline puts the baseline in the place of what the run ended with, if there was one.
+// showBaseline puts the baseline in the place of what an untuned run ended with, as its only record
+// and its tuned model. A run without a baseline has no values then.
 func (t *trial) showBaseline() {
 	t.Records = nil
 	if m := t.baseline(); m != nil {

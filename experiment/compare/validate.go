@@ -48,7 +48,9 @@ func (s *Spec) validate() error {
 	return nil
 }
 
-// checkMethod returns an error for a method whose flags, grid or number of trials cannot work.
+// checkMethod returns an error for a method whose flags, grid or number of trials cannot work. The
+// flags are checked as they are, and with the first values of the grid, where its axes have become
+// flags too.
 func (s *Spec) checkMethod(m method) error {
 	if m.Trials < 0 {
 		return dsbo.ConfigErrorf(

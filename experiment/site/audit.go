@@ -56,7 +56,8 @@ func (a *Audit) Write(object []byte) (int, error) {
 	return len(object), a.append(object)
 }
 
-// append writes a line after the last one. The caller has the lock.
+// append writes a line after the last one: the JSON object with the fields of its place before its
+// own. The caller has the lock. A line that cannot be written whole is taken out of the file.
 func (a *Audit) append(object []byte) error {
 	place, err := json.Marshal(auditPlace{a.place.Line + 1, a.place.Previous})
 	if err != nil {
@@ -66,7 +67,7 @@ func (a *Audit) append(object []byte) error {
 	line = append(line, bytes.TrimSpace(object)[1:]...)
 	if _, err = a.file.WriteAt(append(line, '\n'), a.size); err != nil {
 		a.err = cmp.Or(a.err, err)
-		return errors.Join(err, a.file.Truncate(a.size)) // what there is of the line
+		return errors.Join(err, a.file.Truncate(a.size))
 	}
 	a.place, a.size = a.place.after(line), a.size+int64(len(line))+1
 	return nil
@@ -140,7 +141,7 @@ type Chain struct {
 func (c Chain) Has(head string) bool { return c.heads[head] }
 
 // VerifyAudit checks the chain of an audit's file. Its error names the first line that is not as
-// its agent has written it.
+// its agent has written it. A line without a time, on a cut, has neither the first nor the last.
 func VerifyAudit(path string) (c Chain, err error) {
 	data, err := files.ReadFile(path)
 	if err != nil {

@@ -94,7 +94,9 @@ func ParseCluster(name string, data []byte, check check) (_ *Cluster, err error)
 	return c, c.checkReach()
 }
 
-// graph returns the graph of a cluster, and sets its weights as they are in the file.
+// graph returns the graph of a cluster: of the file's lists of weights, or its matrix or edges,
+// which are read as a graph file of package network, or by its name. It sets c.w and c.prob to what
+// Args repeats. name is the cluster file's, for errors.
 func (f *file) graph(name string, c *Cluster) (*network.Graph, error) {
 	n := len(c.Addresses)
 	if f.Weights != nil {
@@ -182,7 +184,7 @@ func (c *Cluster) withoutAddress() (agents []int) {
 
 // Settings returns the settings that Hash covers, name=value each by the names of the cluster file
 // and of flags, without the name of the run: agents compare them to name the one that differs. W=
-// has all weights, whether the file names the graph or not.
+// has all weights, whether the file names the graph or not. A graph of the file itself has no name.
 func (c *Cluster) Settings() []string {
 	graph := "" // by the edges or W of the file
 	if !c.inline {

@@ -10,9 +10,10 @@ import (
 	"dsbo/network"
 )
 
-// Observers are who sees an agent's own part of a quantity over gRPC, by its way.
-var Observers = [...]string{"nobody: masked", "each neighbour", "its parent", "all sites", "all sites",
-	"sites that enter"}
+// Observers are who sees an agent's own part of a quantity over gRPC, by its [network.Way].
+var Observers = [...]string{network.BySum: "nobody: masked", network.ByMix: "each neighbour",
+	network.ByMax: "its parent", network.ByText: "all sites", network.ByRow: "all sites",
+	network.ByState: "sites that enter"}
 
 // LengthText writes the length of a quantity.
 func (q Quantity) LengthText() string {

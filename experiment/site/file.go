@@ -116,7 +116,8 @@ func parseFields(data []byte) (*file, error) {
 	return f, nil
 }
 
-// addresses returns each agent's host:port, which are different, or "".
+// addresses returns each agent's host:port, which are different, or "": from the list of the file,
+// or by its rule for a number of agents.
 func (f *file) addresses() ([]string, error) {
 	all, n := f.Agents.addresses, len(f.Agents.addresses)
 	switch count := f.Agents.count; {
@@ -132,7 +133,7 @@ func (f *file) addresses() ([]string, error) {
 	if n < 1 || n > membership.MaxAgents {
 		return nil, fmt.Errorf(`there must be 1 to %d agents; there are %d`, membership.MaxAgents, n)
 	}
-	for i := len(all); i < n; i++ {
+	for i := len(all); i < n; i++ { // by the rule; a list has all n already
 		a, err := ExpandAddress(*f.Address, i)
 		if err != nil {
 			return nil, fmt.Errorf(`"address" %q: %w`, *f.Address, err)

@@ -25,7 +25,8 @@ const (
 	compareNumbers = 3 * pairNumbers
 )
 
-// quantities lists what the run will send.
+// quantities lists what the run will send, by phases. With differential privacy no models follow
+// the iterations.
 func (r Run) quantities() (list []Quantity, err error) {
 	l := listing{Run: r, wire: r.Config.Problem.Average.Wire, phase: Loading, list: &list}
 	if l.p, l.q, err = r.Config.Problem.Dims(); err != nil {
@@ -73,12 +74,14 @@ func (l listing) addSum(name string, n int, wire network.Wire, times Range) {
 // addNumbers lists sums of n numbers in float64.
 func (l listing) addNumbers(name string, n int, times Range) { l.add(Sum(name, n, times)) }
 
-// addWith lists sums that travel with others.
+// addWith lists sums that travel with others, in no message of their own.
 func (l listing) addWith(name string, n int, wire network.Wire, times Range) {
 	l.add(Quantity{Name: name, Length: float64(n), Wire: wire, Times: times, With: true})
 }
 
-// addIterations lists what the method sends, by its Cost. The run may end as soon as patience does.
+// addIterations lists what the method sends, by the forecast of each iteration: averages, by what
+// they are of, and vectors by Mix, whose length is the mean over all iterations. With held-out
+// examples the run may end as soon as patience does, at the first records.
 func (l listing) addIterations() error {
 	c := l.Config
 	m := algo.Clone(c.Method)
@@ -90,28 +93,30 @@ func (l listing) addIterations() error {
 		shortest = min(c.K, c.Patience*c.EvalEvery)
 	}
 	var times [len(averaged)]Range
-	var messages, floats, joined Range
+	var messages, joined Range
+	var floats float64 // at most
 	for k := range c.K {
 		least, most := algo.ForecastOf(m, k)
 		if k >= shortest {
 			least = algo.Cost{}
 		}
 		messages = messages.plus(Range{float64(least.Messages), float64(most.Messages)})
-		floats.Most += float64(most.Floats)
+		floats += float64(most.Floats)
 		joined = joined.plus(Range{float64(least.Joined), float64(most.Joined)})
 		some, all := l.averagesOf(least), l.averagesOf(most)
 		for i := range times {
 			times[i] = times[i].plus(Range{some[i], all[i]})
 		}
 	}
+	lengths := [len(averaged)]int{l.q, l.q, l.q, l.q, l.p, 1, algo.ShorterSteps}
 	for i, name := range averaged {
 		if _, ok := m.(*algo.AdamCG); ok && name == "residuals" {
 			name = "validation gradients" // from which its solves begin
 		}
-		l.addSum(name, [...]int{l.q, l.q, l.q, l.q, l.p, 1, algo.ShorterSteps}[i], l.wire, times[i])
+		l.addSum(name, lengths[i], l.wire, times[i])
 	}
 	l.addWith("diagonal of the Hessian", l.q, l.wire, joined)
-	l.add(Quantity{Name: c.Problem.Average.Mixed, Way: network.ByMix, Length: floats.Most / max(1, messages.Most),
+	l.add(Quantity{Name: c.Problem.Average.Mixed, Way: network.ByMix, Length: floats / max(1, messages.Most),
 		Wire: l.wire, Times: messages})
 	return nil
 }
@@ -120,8 +125,10 @@ func (l listing) addIterations() error {
 var averaged = [...]string{"gradients", "residuals", "products with the Hessian", "diagonal of the Hessian",
 	"hypergradient", "validation loss, votes", algo.LossesOfShorterSteps}
 
-// averagesOf returns how many averages of each an iteration has. What is not of p or q numbers, nor
-// of losses, is of one number; where q is 1, that counts as of q.
+// averagesOf returns how many averages of each, in the order of averaged, an iteration has. A Cost
+// has their number, and their lengths together: averages are of q numbers (long), of p (one for
+// each JVP), of losses of shorter steps, or of one number, and the two sums give the number of long
+// ones. Where q is 1, those of one number count as long.
 func (l listing) averagesOf(c algo.Cost) (n [len(averaged)]float64) {
 	if c.Averages == 0 {
 		return n
@@ -137,7 +144,8 @@ func (l listing) averagesOf(c algo.Cost) (n [len(averaged)]float64) {
 	return n
 }
 
-// addRecords lists what the choice of steps and records send.
+// addRecords lists what the choice of steps and records send. With differential privacy records are
+// the answers about test rows, and have no exact values. A comparison of copies follows the last.
 func (l listing) addRecords() {
 	c := l.Config
 	var records, exact, spectra int
@@ -165,15 +173,16 @@ func (l listing) addRecords() {
 	l.addSolutions(exactly(exact))
 }
 
-// addCopies lists what comparisons of the agents' copies of x, y, z and u send, which may be the
-// same.
+// addCopies lists what comparisons of the agents' copies of x, y, z and u send: fingerprints, and
+// where these differ the copies' averages and the distances from them. Methods by exact averages
+// have the same copies everywhere.
 func (l listing) addCopies(comparisons Range) {
 	n, fine := comparisons.Most, min(l.wire, network.Float32)
 	l.add(Quantity{Name: network.Fingerprints, Way: network.ByMax, Length: 10,
 		Times: comparisons})
 	m := algo.Clone(l.Config.Method)
 	if m.Init(l.p, l.q, 1) != nil || m.Cost(0).Averages > 0 {
-		return // all agents have the same; Init was checked before
+		return // Init was checked before
 	}
 	l.addSum("x", l.p, fine, Range{0, n})
 	l.addSum("u", l.p, fine, Range{0, n})

@@ -22,16 +22,26 @@ var (
 	descentLosses = Range{0, 4 * candidates.MostProducts}
 )
 
-// addSolutions lists what exact solutions at n points x send.
+// wires returns the wires of an exact solution's vectors: of gradients, whose digits count, at
+// least bf16; of changes between two of them, bf16; of products, of which steps need few digits,
+// int8. A run in float64 has float64 for all.
+func (l listing) wires() (fine, change, coarse network.Wire) {
+	if l.wire == network.Float64 {
+		return l.wire, l.wire, l.wire
+	}
+	return min(l.wire, network.BF16), network.BF16, network.Int8
+}
+
+// addSolutions lists what exact solutions at n points x send: Newton's method for y and, unless
+// they are of the lower problem alone, the adjoint system for z and the hypergradient. Where the
+// lower problem is not convex, changes of gradients travel alone, and products are as fine as
+// gradients.
 func (l listing) addSolutions(n Range) {
 	if n.Most == 0 {
 		return
 	}
 	prob := l.Config.Problem
-	fine, change, coarse := min(l.wire, network.BF16), network.BF16, network.Int8
-	if fine == network.Float64 {
-		change, coarse = fine, fine
-	}
+	fine, change, coarse := l.wires()
 	upper := n
 	if l.lower {
 		upper = Range{}
@@ -59,7 +69,8 @@ func (l listing) addSolutions(n Range) {
 	}
 }
 
-// addTrained lists what models at n points x send that are found by training.
+// addTrained lists what models at n points x send that are found by training: the averages of all
+// iterations of the held method, each about as long as a gradient, and three comparisons of copies.
 func (l listing) addTrained(n Range) {
 	m, gradients := algo.Clone(l.Held), 0
 	if m.Init(l.p, l.q, l.Config.K) != nil {
@@ -87,9 +98,12 @@ func (l listing) addScored(n Range) {
 	l.addNumbers("losses and right answers", scoreNumbers, n)
 }
 
-// addModels lists what the models at the end send, and what is made of them.
+// addModels lists what the models at the end send, and what is made of them: the choice among
+// structures; or the tuned model alone, without rivals; or that model, the constants and searches
+// for a better x. Then come the task's own sums and models, which may be of more rows, and a
+// simpler model, which is convex and whose λ is one number.
 func (l listing) addModels() {
-	e, n, compared := l.Ending, constants.plus(Range{0, candidates.Descents}), Range{1, 3}
+	e, compared := l.Ending, Range{1, 3}
 	switch {
 	case e.Parts > 0: // one penalty and the best structure
 		l.addStructures()
@@ -98,11 +112,11 @@ func (l listing) addModels() {
 		if e.Levels { // of each strength that is the best so far, and of the best
 			compared.Most += float64(2*len(candidates.LevelStrengths) + 1) // with slopes
 		}
-	case !l.Rivals:
-		n, compared, l.Simpler, l.Rows = exactly(1), Range{}, 0, nil
-		fallthrough
+	case l.Rivals:
+		l.addScored(constants.plus(Range{0, candidates.Descents}))
 	default:
-		l.addScored(n)
+		compared, l.Simpler, l.Rows = Range{}, 0, nil
+		l.addScored(exactly(1))
 	}
 	l.addNumbers("losses of two models", compareNumbers, compared)
 	l.suffix = ""
@@ -127,7 +141,8 @@ func (l listing) addModels() {
 }
 
 // addStructures lists what the choice among structures of penalties sends: of each some strengths
-// of the models of all folds, one after the other, and models of all rows of the best one.
+// of the models of all folds, one after the other, and models of all rows of the best one. With
+// levels of sites all may come twice.
 func (l listing) addStructures() {
 	n, wholes := Range{candidates.LeastStructures, candidates.MostStructures}, Range{1, candidates.MostWholes}
 	if l.Ending.Levels {
@@ -151,7 +166,8 @@ func (l listing) addStructures() {
 }
 
 // addLasso lists what a lasso sends: of all folds at each λ of a path and of a search, and of all
-// rows at the chosen one.
+// rows at the chosen one, where it solves twice. Parts has the models of all folds one behind the
+// other, each as long as Model.
 func (l listing) addLasso() {
 	folds, ends := l.Ending.Parts/l.Ending.Model, l.Ending.Solves
 	for _, of := range []struct {
@@ -183,10 +199,7 @@ func (l listing) addNetworks() {
 	folds, ends := l.Ending.Parts/l.Ending.Model, l.Ending.Solves
 	again := Range{0, float64(folds - 1 + ends)}
 	tried := again.plus(Range{0, candidates.MostNetworkSolutions})
-	fine, change := min(l.wire, network.BF16), network.BF16
-	if fine == network.Float64 {
-		change = fine
-	}
+	fine, change, _ := l.wires()
 	for _, q := range l.Ending.Networks {
 		one := l
 		one.suffix = ", network"

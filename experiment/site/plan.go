@@ -82,13 +82,14 @@ func NewPlan(r Run) (*Plan, error) {
 	for _, q := range p.Quantities {
 		p.Phases[q.Phase] = p.Phases[q.Phase].plus(q.sending(w, averages))
 	}
-	mixes := 0
+	mixes := 0 // vectors that all send in one Mix
 	for i := range p.Agents {
 		mixes += w.Sends(i)
 	}
-	for i := range p.Agents { // a sum goes up and down each edge of the tree
+	sums := 2 * (p.Agents - 1) // vectors of one sum: it goes up and down each edge of the tree
+	for i := range p.Agents {  // one agent sends none of either
 		p.Share = max(p.Share, float64(w.Sends(i))/float64(max(1, mixes)),
-			float64(w.Tree().Sends(i))/float64(max(1, 2*(p.Agents-1))))
+			float64(w.Tree().Sends(i))/float64(max(1, sums)))
 	}
 	return p, nil
 }

@@ -110,7 +110,7 @@ type decision struct {
 	ok             bool
 }
 
-// decide decides every field.
+// decide decides every field. A request that is not known yet, such as 0 rows, is allowed.
 func (p Policy) decide(r Request) []decision {
 	permit := func(field string, asked, allowed bool) decision {
 		return decision{field, asked, allowed, allowed || !asked}
@@ -189,10 +189,11 @@ type Guard struct {
 // A Need adds to what a run is known to need. Its error is a policy's.
 type Need func(more func(r *Request)) error
 
-// Load adds the policy of a file, if it is there. Errors name the file and match dsbo.ErrConfig.
+// Load adds the policy of a file, if it is there. Errors name the file and match dsbo.ErrConfig. A
+// link to nowhere is there, and an error: without its policy the site would allow all.
 func (g *Guard) Load(path string) error {
 	data, err := files.ReadFile(path)
-	if _, e := os.Lstat(path); errors.Is(e, fs.ErrNotExist) { // a link to nowhere is there
+	if _, e := os.Lstat(path); errors.Is(e, fs.ErrNotExist) {
 		return nil
 	}
 	var p Policy

@@ -62,9 +62,11 @@ func (s Sending) plus(t Sending) Sending {
 }
 
 // sending returns what all agents send of a quantity in the whole run. A sum takes a second pass
-// where numbers are others than expected, such as a loss below 2^-108.
+// where numbers are others than expected, such as a loss below 2^-108. A vector by Mix has a scale
+// for each block of its numbers on a narrow wire: its length is a mean, so that the bytes of a
+// number in a long vector are the least, and the most have one block more that is not full.
 func (q Quantity) sending(w *network.Matrix, a *network.Averages) Sending {
-	const many = 1 << 20 // numbers at which scales on a narrow wire are a fixed share of their bytes
+	const many = 1 << 20 // numbers of a vector in which blocks that are not full do not count
 	bytes, least, most := Range{}, dsbo.Traffic{}, dsbo.Traffic{}
 	n, length := w.N(), int(q.Length)
 	for i := range n {
@@ -72,8 +74,8 @@ func (q Quantity) sending(w *network.Matrix, a *network.Averages) Sending {
 		case network.ByMix:
 			sends, each := float64(w.Sends(i)), float64(float64(q.Wire.Bytes(many))/many)
 			vector := float64(q.Length * each)
-			most := vector + float64(q.Wire.Bytes(1)) - each
-			bytes = bytes.plus(Range{float64(sends * vector), float64(sends * most)})
+			longest := vector + float64(q.Wire.Bytes(1)) - each
+			bytes = bytes.plus(Range{float64(sends * vector), float64(sends * longest)})
 			least.Messages += int64(sends)
 		case network.ByMax:
 			least.Add(a.MaxCost(i, length))
@@ -82,15 +84,15 @@ func (q Quantity) sending(w *network.Matrix, a *network.Averages) Sending {
 		case network.ByRow:
 			least.Add(network.GatherCost(n, length))
 		default:
-			one, longest := a.Cost(i, length, q.Wire)
+			onePass, twoPasses := a.Cost(i, length, q.Wire)
 			if q.With {
-				one.Messages = 0
+				onePass.Messages = 0
 			}
-			least.Add(one)
-			most.Add(longest)
+			least.Add(onePass)
+			most.Add(twoPasses)
 		}
 	}
-	if q.Way != network.BySum {
+	if q.Way != network.BySum { // no other way has a second pass
 		most = least
 	}
 	bytes = bytes.plus(Range{float64(least.Bytes), float64(most.Bytes)})

@@ -46,7 +46,8 @@ type Sent struct {
 	Text    string        `json:"text,omitempty"`
 }
 
-// Make completes a report with counts and policies.
+// Make completes a report with the policies of g and the counts of t, ordered by phases. Without
+// masks over gRPC neighbours in the tree see the terms of sums.
 func (t *Tally) Make(r Report, g *Guard) Report {
 	t.mu.Lock()
 	defer t.mu.Unlock()

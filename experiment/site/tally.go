@@ -61,7 +61,8 @@ type count struct {
 	Bytes   int64 `json:"bytes"` // of the vectors
 }
 
-// OpenTally returns the counts of an agent, whose former processes have kept theirs at path.
+// OpenTally returns the counts of an agent, whose former processes have kept theirs at path. One
+// that is still noted as running was killed.
 func OpenTally(path string) (*Tally, error) {
 	t := &Tally{path: path, phase: Loading}
 	data, err := files.ReadFile(path)
@@ -100,7 +101,8 @@ func (t *Tally) Join(number uint64, members []int) error {
 }
 
 // Label sets the quantities counted from now on, once each; none: progress. Several travel
-// together.
+// together, and their vectors count as the first one's. What a group finds between two iterations
+// belongs to an evaluation.
 func (t *Tally) Label(what ...network.Carried) {
 	if t == nil {
 		return

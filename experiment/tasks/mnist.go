@@ -99,8 +99,8 @@ func (t *mnist) check() error {
 	return t.hidden.Check(t.model, layered...)
 }
 
-// load deals the images to all agents, reads the images of the agents that are here, and makes
-// the model.
+// load deals the images to all agents, reads the images of the agents that are here, and makes the
+// model. For distilled it reads all images, and leaves out other agents' once it has their means.
 func (t *mnist) load(a experiment.Agents) (task data.Task, m models.Model, err error) {
 	split := data.Split{Agents: a.N, Train: t.train, Val: t.val, Partition: t.partition, Seed: a.Seed}
 	here := a.Local

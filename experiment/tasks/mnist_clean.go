@@ -55,8 +55,8 @@ func (t *mnist) finish(f experiment.FinishedRun) error {
 const fullTrust = 40
 
 // withValidation returns the data with the validation examples of each agent behind its training
-// examples, and the model of these: IDs of validation examples follow the labels of all
-// training examples.
+// examples, and the model of these. An ID is the entry of x that weighs an example: IDs of training
+// examples stay, and validation examples have the ones after them, agent by agent.
 func (t *mnist) withValidation() (all data.Task, m models.Model, err error) {
 	all = t.loaded
 	all.Shards = slices.Clone(all.Shards)
@@ -82,7 +82,8 @@ func (t *mnist) sizeWithValidation() models.Size {
 	return size
 }
 
-// noteDetections reports the number of wrong labels found.
+// noteDetections reports the number of wrong labels found: of training examples with a negative
+// entry of x, whose weight is below ½.
 func (t *mnist) noteDetections(f experiment.FinishedRun) error {
 	sums := make([]float64, t.detectionNumbers())
 	err := f.Collective.Sum("counts of labels", sums, func(i int, part []float64) error {

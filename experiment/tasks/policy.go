@@ -49,7 +49,7 @@ func (t *policy) flags(f *flag.FlagSet) {
 		"`rate` of heterogeneity: rewards in a state differ between agents by a normal number with this deviation")
 }
 
-// of returns what is drawn for n agents.
+// of returns the problem that is drawn for a number of agents.
 func (t *policy) of(agents int, seed uint64) data.Policy {
 	c := t.Policy
 	c.Agents, c.Seed = agents, seed
