@@ -33,8 +33,9 @@ func (p *program) audit(f *call) error {
 }
 
 // verifyAudit checks the audit in a run folder, which must have the line of head and of the agent's
-// report, if given. unseen describes the lines that may have been cut off: those after the last
-// line known from elsewhere.
+// report, if given: the report of an agent that did not end in order has none, and there may be no
+// report. unseen describes the lines that may have been cut off: those after the last line known
+// from elsewhere; "" where that is the last one.
 func verifyAudit(folder runs.Folder, head string) (c site.Chain, unseen string, err error) {
 	if c, err = site.VerifyAudit(folder.Path(runs.AuditFile)); err != nil {
 		return c, "", err

@@ -70,7 +70,9 @@ type authorized interface {
 	Remove(removals []string) error
 }
 
-// check has an agent take up files that have changed. Those that are not good leave all as it was.
+// check has an agent take up files that have changed; without a change id is nil. Those that are
+// not good leave all as it was. Removals are read each time, as the agent passes over known ones,
+// and a refusal is logged once.
 func (c *certificate) check(now time.Time, a authorized) {
 	id, err := c.files.Changed(now)
 	if err == nil && id != nil && c.admits != nil {
@@ -90,14 +92,14 @@ func (c *certificate) check(now time.Time, a authorized) {
 	if err == nil {
 		err = a.Remove(removals)
 	}
-	text := ""
+	refused := ""
 	if err != nil {
-		text = cli.OneLine(err)
+		refused = cli.OneLine(err)
 	}
-	if text != c.refused && err != nil {
-		c.log.Warn("a removal is not used", "reason", text)
+	if refused != "" && refused != c.refused {
+		c.log.Warn("a removal is not used", "reason", refused)
 	}
-	c.refused = text
+	c.refused = refused
 }
 
 // watchFiles checks the files again and again until stop is called.

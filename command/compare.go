@@ -50,6 +50,7 @@ func (p *program) compare(f *call) error {
 	if result == nil {
 		return err
 	}
+	// beside an interrupt there is a page of the runs that have ended
 	if paper && err == nil {
 		err = result.AddPaper(f.ctx, quick)
 	}

@@ -27,18 +27,18 @@ type connection struct {
 
 // connectionsOf returns the connections of an agent of a cluster file, as sessions make them: of
 // two neighbours the lower number connects to the higher one, or who has no address to who has one.
+// Neighbours without addresses share one connection to the relay.
 func connectionsOf(c *site.Cluster, agent int) (list []connection) {
 	own, relayed := c.Addresses[agent], false
 	for _, j := range c.Graph.W.Neighbours(agent) {
 		other := c.Addresses[j]
 		why := fmt.Sprintf("sums and vectors of run %s with agent %d", c.Run, j)
 		switch {
+		case own == "" && other == "" && relayed:
 		case own == "" && other == "":
-			if !relayed {
-				list = append(list, connection{peer: -1, address: c.Relay, protocol: "HTTPS, Upgrade",
-					why: "the relay: TLS 1.3 to agents without addresses passes it"})
-			}
 			relayed = true
+			list = append(list, connection{peer: -1, address: c.Relay, protocol: "HTTPS, Upgrade",
+				why: "the relay: TLS 1.3 to agents without addresses passes it"})
 		case other != "" && (own == "" || j > agent):
 			list = append(list, connection{peer: j, address: other, protocol: "TCP, TLS 1.3", why: why})
 		default:
@@ -48,7 +48,8 @@ func connectionsOf(c *site.Cluster, agent int) (list []connection) {
 	return list
 }
 
-// network is the verb network: it prints the connections of an agent.
+// network is the verb network: it prints the connections of an agent. One that a proxy of the
+// environment would carry is to the proxy, as the firewall sees it.
 func (p *program) network(f *call) error {
 	var agent string
 	f.Vars(map[string]any{"agent": &agent})
@@ -95,7 +96,8 @@ func connectionRows(list []connection) [][]string {
 const dialTimeout = 10 * time.Second
 
 // checkAgent is agent -check: it prints what is read and reached, a line each, and returns the
-// first error, after all have been tried.
+// first error, after all have been tried. Without a good certificate nothing else is tried. An
+// agent that is not in the cluster file joins later, by connections that the file does not have.
 func (p *program) checkAgent(ctx context.Context, o agentOptions, c *site.Cluster, stdout io.Writer) error {
 	var first error
 	step := func(name string, err error) {
@@ -160,7 +162,8 @@ func (o *agentOptions) dial() dialer {
 }
 
 // reach connects once, through a proxy if there is one, and waits until the other side has accepted
-// this agent's certificate.
+// this agent's certificate. In TLS 1.3 the handshake ends before that, and a refusal comes with the
+// first read; a peer that accepts begins to speak HTTP/2, while a relay waits for a request.
 func reach(ctx context.Context, dial dialer, x connection, id *pki.Identity) error {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()

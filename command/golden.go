@@ -88,7 +88,9 @@ func (p *program) golden(f *call) error {
 	return g.write(f.stdout, agents[0]) // with its defaults
 }
 
-// newMethod returns the method, before Init, and sets what it asks of the agents and their graph.
+// newMethod returns the method, before Init, and sets what it asks of the agents and their graph: a
+// ring, a server where averages must be exact, or one agent. Bounds keep problems small. Steps that
+// follow the curvature are refused: Bind names them on a copy, for any curvature.
 func (g *checkSet) newMethod(params string) (algo.Method, error) {
 	for _, c := range []struct {
 		flag        string
@@ -147,7 +149,8 @@ func (g *checkSet) drawProblem(seed uint64) (all []dsbo.ValueOracle, err error) 
 	return all, nil
 }
 
-// drawQuadratic draws the quadratic losses of one agent, with A between I and some 2I.
+// drawQuadratic draws the quadratic losses of one agent, with A between I and some 2I: a scaled MM'
+// is added to a multiple of the identity, so that A, D and E are positive definite.
 func (g *checkSet) drawQuadratic(draw *rand.Rand) models.Quadratic {
 	normal := func(n int, scale float64) []float64 {
 		v := make([]float64, n)
@@ -174,7 +177,8 @@ func (g *checkSet) drawQuadratic(draw *rand.Rand) models.Quadratic {
 	return m
 }
 
-// drawRows draws the examples of one agent, 4 of each kind for each entry of y.
+// drawRows draws the examples of one agent, 4 of each kind for each entry of y: a label is the sign
+// of the sum of the features with noise of deviation 1.
 func (g *checkSet) drawRows(draw *rand.Rand) (s data.Shard) {
 	of := map[string]any{}
 	for i, e := range []*data.Examples{&s.Train, &s.Val} {
@@ -201,7 +205,8 @@ func (g *checkSet) drawRows(draw *rand.Rand) (s data.Shard) {
 // rowsOf returns the rows of a matrix.
 func rowsOf(m []float64, cols int) [][]float64 { return slices.Collect(slices.Chunk(m, cols)) }
 
-// run runs copies of the method on all agents, and keeps what they have after each iteration.
+// run runs copies of the method on all agents, and keeps what they have before the first iteration
+// and after each. Φ is of all agents together, or of each alone in a personalized problem.
 func (g *checkSet) run(ctx context.Context, m algo.Method, oracles []dsbo.ValueOracle) (
 	agents []algo.Method, err error) {
 	w, err := network.NewMatrix(g.W)
@@ -236,7 +241,8 @@ func (g *checkSet) run(ctx context.Context, m algo.Method, oracles []dsbo.ValueO
 	}
 }
 
-// stepAll runs iteration k of all agents.
+// stepAll runs iteration k of all agents, at once, as they wait for each other in exchanges.
+// Iterations have the even stages, as in a run.
 func stepAll(ctx context.Context, k int, agents []algo.Method, oracles []dsbo.ValueOracle,
 	by *network.Averages) error {
 	work, ctx := errgroup.WithContext(ctx)
@@ -253,7 +259,8 @@ func stepAll(ctx context.Context, k int, agents []algo.Method, oracles []dsbo.Va
 	return work.Wait()
 }
 
-// record keeps what the agents have, and what follows from it.
+// record keeps what the agents have, and what follows from it: means, consensus errors, and Φ and
+// the norm of its gradient at x̄. y has no mean before the first iteration, as in the golden files.
 func (g *checkSet) record(ctx context.Context, agents []algo.Method, solvers []*exact.Solver) error {
 	now := goldenIterate{}
 	for _, a := range agents {

@@ -124,19 +124,19 @@ func newProgram(name string, tasks ...experiment.Task) *program {
 	return p
 }
 
-// run runs the verb that args begin with. A program of one task takes flags without a verb as that
-// task's.
+// run runs the verb that args begin with. Without a verb a program of one task runs that task, and
+// one of several explains its verbs, or refuses an empty command line. -version is a verb anywhere.
+// The verb begins its errors; a program of its one task's name is not named twice.
 func (p *program) run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	if len(p.tasks) == 1 && (len(args) == 0 || strings.HasPrefix(args[0], "-") &&
-		!slices.Contains(versionFlags, args[0])) {
-		args = append([]string{p.tasks[0].Name}, args...)
-	}
+	flagsAlone := len(args) > 0 && strings.HasPrefix(args[0], "-")
 	switch {
-	case len(args) == 0:
-		args = []string{""}
-	case slices.Contains(versionFlags, args[0]):
+	case len(args) > 0 && slices.Contains(versionFlags, args[0]):
 		args = []string{"version"}
-	case strings.HasPrefix(args[0], "-"):
+	case len(p.tasks) == 1 && (len(args) == 0 || flagsAlone):
+		args = append([]string{p.tasks[0].Name}, args...)
+	case len(args) == 0:
+		args = []string{""} // which findVerb refuses with a list of verbs
+	case flagsAlone:
 		args = append([]string{"help"}, args...)
 	}
 	v, err := p.findVerb(args[0])
@@ -147,7 +147,7 @@ func (p *program) run(ctx context.Context, args []string, stdout, stderr io.Writ
 	switch {
 	case err == nil || errors.Is(err, flag.ErrHelp):
 		return nil
-	case v.name == p.name: // a program of its one task's name
+	case v.name == p.name:
 		return err
 	}
 	return fmt.Errorf("%s: %w", v.name, err)
@@ -159,7 +159,9 @@ func (p *program) run(ctx context.Context, args []string, stdout, stderr io.Writ
 //go:embed help
 var helpFiles embed.FS
 
-// flags returns the flags of a verb, with its help text. A task as a verb has the one of site.
+// flags returns the flags of a verb, with its help text in parts: usage line and example, what the
+// verb does, its flags, what follows them. A task as a verb has the text of site, the agent of one
+// site; verbs of two words, such as pki renew, have a text of their own.
 func (p *program) flags(verb string) *cli.Flags {
 	file := strings.ReplaceAll(verb, " ", "-")
 	if slices.Contains(p.taskNames(), verb) {
@@ -168,7 +170,7 @@ func (p *program) flags(verb string) *cli.Flags {
 	var text strings.Builder
 	t := template.Must(template.ParseFS(helpFiles, "help/*.txt"))
 	_ = t.ExecuteTemplate(&text, file+".txt", compare.Example)         // which a test executes
-	parts := append(strings.Split(text.String(), "---\n"), "", "", "") // help itself has none
+	parts := append(strings.Split(text.String(), "---\n"), "", "", "") // the text of help has the first alone
 	name := p.name + " " + verb
 	f := cli.NewFlags(name, strings.TrimSpace(parts[1]), strings.TrimSpace(parts[3]))
 	f.Usages = parts[2]
@@ -204,7 +206,8 @@ func (p *program) findVerb(name string) (verb, error) {
 const programIntro = `Decentralized stochastic bilevel optimization: agents, none of which shows its data to
 another, tune the hyperparameters of a training problem by the validation loss of all.`
 
-// help is the verb help: it lists the verbs, or explains the given one.
+// help is the verb help: it lists the verbs, or explains the given one by running it with -h, or
+// with -h all where the line ends with all.
 func (p *program) help(f *call) error {
 	switch {
 	case len(f.args) == 0 || slices.Contains([]string{"help", "-h", "-help", "--help"}, f.args[0]):

@@ -65,7 +65,8 @@ func (c metrics) send(labels prometheus.Labels, all ...metric) {
 	}
 }
 
-// metricValue returns a metric's value: bools are 0 or 1, times are in seconds.
+// metricValue returns a metric's value: bools are 0 or 1, times are in seconds. Whole numbers of
+// all kinds, and runs.Number, are converted by their kind.
 func metricValue(value any) float64 {
 	switch v := value.(type) {
 	case bool:
@@ -122,7 +123,8 @@ func (c metrics) sendRecord(r *runs.Record) {
 	}
 }
 
-// sendExchange sends how far the session is, what it has sent, and for whom it waits.
+// sendExchange sends how far the session is, what it has sent, and for whom it waits. Since is of
+// the wait where there is one, else of the computation.
 func (c metrics) sendExchange(s session.Status) {
 	var waiting time.Duration
 	if s.Holdup() != "" {

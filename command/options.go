@@ -89,7 +89,8 @@ func (o *options) validate(c *site.Cluster) error {
 	return checkLogForm(o.log)
 }
 
-// httpAddress returns the host:port of -http at an agent, "" if it is not given.
+// httpAddress returns the host:port of -http at an agent, "" if it is not given. A port alone, or a
+// host that is left out, is on loopback: the pages are for nobody else unless they are asked for.
 func (o *options) httpAddress(agent int) (string, error) {
 	if o.http == "" {
 		return "", nil
@@ -99,7 +100,7 @@ func (o *options) httpAddress(agent int) (string, error) {
 		return "", dsbo.ConfigErrorf("-http %s: %w", o.http, err)
 	}
 	host, port, err := net.SplitHostPort(text)
-	if err != nil {
+	if err != nil { // a port alone
 		host, port, err = net.SplitHostPort(":" + text)
 	}
 	if err != nil || !isPort(port) {

@@ -73,8 +73,8 @@ func validPeriod(days int) (from, until time.Time, err error) {
 	return now.Add(-clockSlack), now.AddDate(0, 0, days), nil
 }
 
-// makeCertificates writes the certificates into a folder without any; save writes the authority,
-// with its key or without.
+// makeCertificates writes the certificates of all agents, and of the relay if there is one, into a
+// folder without any; save writes the authority, with its key or without.
 func makeCertificates(folder string, c *site.Cluster, save func(*pki.Authority, string) error, from,
 	until time.Time) error {
 	for _, pattern := range []string{"ca*.pem", "agent-*.pem", relayName + "*.pem"} {

@@ -40,7 +40,8 @@ func makeOut(folder string) error {
 	return nil
 }
 
-// pkiRenew is the step in which the authority makes certificates valid for longer.
+// pkiRenew is the step in which the authority makes certificates valid for longer, in their files.
+// Those before one that fails are renewed.
 func (p *program) pkiRenew(f *call) error {
 	var folder string
 	days := 90

@@ -13,7 +13,9 @@ import (
 	"dsbo/internal/wording"
 )
 
-// plan is the verb plan. Its own flag may be before the task or among the task's.
+// plan is the verb plan. Its own flag may be before the task or among the task's, which the task
+// would refuse: the line is dealt to own flags, each with its value, and the rest, which begins
+// with the task. An unknown flag before the task is an own one, to be refused as such.
 func (p *program) plan(f *call) error {
 	within := 2 * time.Minute
 	f.Vars(map[string]any{"pilot": &within})
@@ -22,7 +24,7 @@ func (p *program) plan(f *call) error {
 		name, is := cli.FlagName(f.args[i])
 		switch {
 		case is && (f.Lookup(name) != nil || len(rest) == 0):
-			n := min(2, len(f.args)-i)
+			n := min(2, len(f.args)-i) // words: the flag, and its value
 			if strings.Contains(f.args[i], "=") || f.Lookup(name) == nil {
 				n = 1
 			}

@@ -78,7 +78,10 @@ func (p *program) predict(f *call) error {
 	return nil
 }
 
-// modelOfSite returns the path of the model of a site in a run folder, by -site.
+// modelOfSite returns the path of the model of a site in a run folder, by -site. A run whose sites
+// have levels has a model file for each site here, beside the run's own: -site is one of their
+// numbers, new for a site that is none of them, and may be left out, or be own, where there is one
+// file. A model without levels is a file or a folder, for which -site is new or left out.
 func modelOfSite(model, site string) (string, error) {
 	const rest = "." + runs.ModelFile
 	own := map[string]string{}
@@ -109,7 +112,8 @@ func modelOfSite(model, site string) (string, error) {
 		strings.Join(numbers, ", "), model, cmp.Or(site, "not given"))
 }
 
-// badRows returns how many rows have no prediction, and the first one.
+// badRows returns how many rows have no prediction, and the first one. It goes backwards, so that
+// the first is what remains.
 func badRows(in *features.Encoder) (n, first int) {
 	for row := in.Rows() - 1; row >= 0; row-- {
 		if in.Bad(row) != "" {
@@ -148,7 +152,7 @@ func checkTimes(times []float64, b *assess.Baseline) error {
 
 // writePredictions writes the predictions for all rows as CSV, with the probability of no event up
 // to each of some times, and a column of reasons where rows have none. It returns those that are
-// counts.
+// counts. Values of a large mean and a small deviation have more than nine digits.
 func writePredictions(ctx context.Context, to io.Writer, m *modelfile.Model, in *features.Encoder, at []float64,
 	reasons bool) (counts []float64, err error) {
 	w := csv.NewWriter(to)
@@ -172,13 +176,13 @@ func writePredictions(ctx context.Context, to io.Writer, m *modelfile.Model, in 
 	if err := w.Write(names); err != nil {
 		return nil, err
 	}
-	row := 0
+	row := 0 // of the table, which PredictAll hands over in parts
 	err = modelfile.PredictAll(m, in, func(made modelfile.Predictions) error {
 		if target.Kind == features.Counts {
 			counts = append(counts, made.Values...)
 		}
 		for i := range made.Rows() {
-			fields := make([]string, 0, len(names))
+			fields := make([]string, 0, len(names)) // cells that are not appended are empty
 			if reason := in.Bad(row); reason != "" {
 				fields = append(fields[:numbers], wording.Cell(reason))
 			} else {

@@ -55,7 +55,7 @@ func (p *program) report(f *call) error {
 		return report.SaveFigures(figures, prefix, title, all, names...)
 	}
 	folder := cmp.Or(out, "report")
-	if out == "" && f.NArg() == 1 {
+	if out == "" && f.NArg() == 1 { // the page of one run is in its own folder
 		folder = f.Arg(0)
 	}
 	lock, err := runs.Folder(folder).Lock() // a run that is still going writes its page itself

@@ -33,7 +33,8 @@ type runOptions struct {
 	report   bool
 }
 
-// parseRun reads the command line of run and its cluster file.
+// parseRun reads the command line of run and its cluster file. All that can be checked is, before
+// -force replaces a run: certificates, and with -force the data of all agents.
 func (p *program) parseRun(f *call) (o runOptions, c *site.Cluster, err error) {
 	o.addFlags(f, "plain")
 	var common []*flag.Flag
@@ -50,7 +51,7 @@ func (p *program) parseRun(f *call) (o runOptions, c *site.Cluster, err error) {
 	for _, fl := range common {
 		o.common = append(o.common, "-"+fl.Name+"="+fl.Value.String())
 	}
-	if err = cmp.Or(o.validate(c), o.checkCerts(c)); err == nil && o.force { // before a run is replaced
+	if err = cmp.Or(o.validate(c), o.checkCerts(c)); err == nil && o.force {
 		var j *experiment.Job
 		if j, err = p.clusterJob(c, c.Flags); err == nil {
 			err = j.CheckData(len(c.Addresses), c.Seed)
@@ -59,8 +60,7 @@ func (p *program) parseRun(f *call) (o runOptions, c *site.Cluster, err error) {
 	return o, c, err
 }
 
-// checkCerts returns an error for the first certificate that an agent could not begin with: before
-// a run is replaced.
+// checkCerts returns an error for the first certificate that an agent could not begin with.
 func (o *runOptions) checkCerts(c *site.Cluster) error {
 	if o.certs == "" {
 		return nil
@@ -152,7 +152,9 @@ func (o *runOptions) certsFolder() string {
 // certsName is the folder of the certificates in the run folder.
 const certsName = "certs"
 
-// prepareFolder makes the run folder, which is locked, and the certificates in it.
+// prepareFolder makes the run folder, which is locked, and the certificates in it. With -force it
+// removes what an earlier run has left there, once its agents have ended. The configuration is
+// written before all else that a run needs: with it a run that ends here can be resumed.
 func (o *runOptions) prepareFolder(c *site.Cluster) error {
 	folder, mode := runs.Folder(o.out), runs.ModeOf(o.resume, o.force)
 	if err := folder.Check(mode); err != nil {
@@ -163,7 +165,7 @@ func (o *runOptions) prepareFolder(c *site.Cluster) error {
 		if err != nil {
 			return fmt.Errorf("-resume: %w", err)
 		}
-		if begun.Hash != "" && begun.Hash != c.Hash() {
+		if begun.Hash != "" && begun.Hash != c.Hash() { // an earlier version kept none
 			return dsbo.ConfigErrorf(
 				"-resume needs the cluster file with which the run in %s began, with the same run, agents, graph, "+
 					"seed, task and flags: its hash must be %.12s; that of %s is %.12s",
@@ -174,8 +176,8 @@ func (o *runOptions) prepareFolder(c *site.Cluster) error {
 	if err != nil {
 		return err
 	}
-	idle, err := lockAll(old)
-	defer idle()
+	unlock, err := lockAll(old)
+	defer unlock()
 	if err != nil {
 		return err
 	}
@@ -190,7 +192,6 @@ func (o *runOptions) prepareFolder(c *site.Cluster) error {
 			return err
 		}
 	}
-	// The configuration comes first: with it a run that ends here can be resumed.
 	if err := folder.WriteConfig(runs.ClusterConfig{Format: runs.Format, Task: c.Task, Run: c.Run, Hash: c.Hash(),
 		Flags: c.Flags, Build: runs.ThisBuild()}); err != nil {
 		return err
@@ -233,8 +234,8 @@ func (o *runOptions) leftovers() ([]string, error) {
 	return old, nil
 }
 
-// lockAll locks the run folders among leftovers until the result is called: an agent of an earlier
-// run may still be ending.
+// lockAll locks the run folders among leftovers until the result is called, which is never nil: an
+// agent of an earlier run may still be ending, and has the lock of its folder until then.
 func lockAll(paths []string) (unlock func(), err error) {
 	var held []io.Closer
 	unlock = func() {
@@ -246,7 +247,8 @@ func lockAll(paths []string) (unlock func(), err error) {
 		if filepath.Base(path) == runs.MembershipFile {
 			path = filepath.Dir(path)
 		}
-		if info, err := os.Stat(path); err != nil || !info.IsDir() || filepath.Base(path) == certsName {
+		info, err := os.Stat(path)
+		if isRun := err == nil && info.IsDir() && filepath.Base(path) != certsName; !isRun {
 			continue
 		}
 		lock, err := runs.Folder(path).Lock()
@@ -268,7 +270,7 @@ func (o *runOptions) makeCerts(c *site.Cluster) error {
 	if o.certs != "" || folder == "" {
 		return nil
 	}
-	if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) { // nil if the run is resumed
+	if _, err := os.Stat(folder); !errors.Is(err, fs.ErrNotExist) { // nil: a resumed run has them
 		return err
 	}
 	partial := filepath.Join(o.out, "."+certsName+".tmp")

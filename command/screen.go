@@ -38,8 +38,8 @@ type screen struct {
 	reported time.Time        // time of the last line of progress
 }
 
-// newScreen returns the agent's display: bars on a terminal, else lines every -progress, and errors
-// alone with -quiet.
+// newScreen returns the agent's display: bars on a terminal, else lines every -progress, and
+// warnings and errors alone with -quiet. The file has all lines, as JSON.
 func newScreen(o agentOptions, m *monitor, stderr io.Writer) (*screen, error) {
 	s := &screen{Progress: cli.NewProgress(stderr, false), monitor: m, now: time.Now}
 	level := slog.LevelInfo
@@ -137,14 +137,15 @@ func (s *screen) Log(format string, args ...any) {
 // Note logs what the job has found out: to people in a sentence, elsewhere as fields.
 func (s *screen) Note(n experiment.Note) { s.note(n, []string{n.Text}) }
 
-// note is Note with several lines for people.
+// note is Note with several lines for people. They go to stderr, unless lines of the job are for
+// the file alone, as another agent shows the same; the file has the fields.
 func (s *screen) note(n experiment.Note, text []string) {
 	facts := knownFacts(n.Facts)
 	switch {
 	case !s.people:
 		s.common.Info(n.Name, facts...)
 		return
-	case s.common != s.fileLog:
+	case s.common == s.log:
 		for _, line := range text {
 			s.shown.Info(line)
 		}

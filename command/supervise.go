@@ -76,7 +76,9 @@ func severity(code int) int {
 	return slices.Index([]int{cli.OK, cli.Interrupted, cli.Failure, cli.Usage, cli.Diverged}, code)
 }
 
-// runAgent runs an agent until it ends for good, and starts it again after a loss.
+// runAgent runs an agent until it ends for good, and starts it again after a loss, at most restarts
+// times in an hour. Wrong settings and divergence would come again, and are no loss; nor is an
+// agent lost that cannot be started, or that ended because all are stopped.
 func (s *supervisor) runAgent(ctx context.Context, agent int) ending {
 	var recent []time.Time // restarts of the last hour
 	for {
