@@ -123,8 +123,7 @@ func (c metrics) sendRecord(r *runs.Record) {
 	}
 }
 
-// sendExchange sends how far the session is, what it has sent, and for whom it waits. Since is of
-// the wait where there is one, else of the computation.
+// sendExchange sends how far the session is, what it has sent, and for whom it waits.
 func (c metrics) sendExchange(s session.Status) {
 	var waiting time.Duration
 	if s.Holdup() != "" {

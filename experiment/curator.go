@@ -10,24 +10,20 @@ import (
 
 // privacyTerms are what an agent's answers keep to.
 type privacyTerms struct {
-	Budget      Budget
 	Answers     [rowKinds]int     // the most answers about each kind of rows
 	Multipliers [rowKinds]float64 // deviation of the noise of one of them, in sensitivities
 }
 
-// newPrivacyTerms returns the terms of a budget that is spent by at most n answers about each kind
-// of rows.
-func newPrivacyTerms(b Budget, answers [rowKinds]int) (privacyTerms, error) {
-	t := privacyTerms{Budget: b, Answers: answers}
-	if err := b.Check(); err != nil {
-		return t, err
-	}
+// newPrivacyTerms returns the terms of a budget, which must be checked, that is spent by at most a
+// number of answers about each kind of rows. A kind without answers has no noise.
+func newPrivacyTerms(b Budget, answers [rowKinds]int) privacyTerms {
+	t := privacyTerms{Answers: answers}
 	for rows, n := range answers {
 		if n > 0 {
 			t.Multipliers[rows] = noiseMultiplier(b, n)
 		}
 	}
-	return t, nil
+	return t
 }
 
 // A curator gives an agent's answers, with noise, as far as its terms go. It belongs to one
@@ -35,12 +31,8 @@ func newPrivacyTerms(b Budget, answers [rowKinds]int) (privacyTerms, error) {
 type curator struct {
 	terms  privacyTerms
 	ledger *noiseLedger
-	data   string // a digest of the agent's rows
+	data   string // a digest of the agent's rows: others get other noise, even for the same question
 }
-
-// newCurator returns the curator of an agent. data is a digest of its rows: other rows get other
-// noise, even for the same question.
-func newCurator(t privacyTerms, l *noiseLedger, data string) *curator { return &curator{t, l, data} }
 
 // AddNoise rounds an answer about a kind of rows to the grid and adds noise to it, in dst.
 // sensitivity is the norm by which one row can move the answer at most; what and inputs are the

@@ -63,10 +63,17 @@ func (e *ending) finish(ctx context.Context) error {
 func (e *ending) finishAlone(ctx context.Context, tuned *candidates.Model, notes []string) error {
 	tuned.Kept = true
 	e.summary.Models = []runs.Model{tuned.Model}
-	e.summary.Verdict = runs.Verdict{Outcome: runs.Unclear, Gains: []runs.Gain{}, Notes: append([]string{}, notes...),
-		FoundBy:  e.run.settings.Algorithm,
-		Sentence: iterateSentence(e.run.settings.Algorithm, e.problem.meaning.Text(len(tuned.X)), e.result, tuned)}
+	e.summary.Verdict = withoutVerdict(
+		iterateSentence(e.run.settings.Algorithm, e.problem.meaning.Text(len(tuned.X)), e.result, tuned), notes...)
+	e.summary.Verdict.FoundBy = e.run.settings.Algorithm
 	return e.saveKept(ctx, tuned, nil)
+}
+
+// withoutVerdict returns the verdict of a run whose result is compared with nothing. Its lists are
+// empty in JSON, not null.
+func withoutVerdict(sentence string, notes ...string) runs.Verdict {
+	return runs.Verdict{Outcome: runs.Unclear, Gains: []runs.Gain{}, Notes: append([]string{}, notes...),
+		Sentence: sentence}
 }
 
 // iterateSentence returns Φ and the test accuracy of an iterate, as far as they are known, without

@@ -90,21 +90,19 @@ const modelsPlanned = 6
 // A modelWatcher shows the progress of the models at the end of a run, and counts them for the
 // predicted time left.
 type modelWatcher struct {
-	view Viewer
+	Viewer
 	pace *pace
 }
 
-// Begin implements [candidates.Watcher], as do all that follow.
-func (w modelWatcher) Begin(name string) { w.view.Show(w.pace.progress("model of "+name, 0, 0)) }
+// Begin implements [candidates.Watcher], as do all that follow, and Log of the Viewer.
+func (w modelWatcher) Begin(name string) { w.Show(w.pace.progress("model of "+name, 0, 0)) }
 
 func (w modelWatcher) Solved() { w.pace.step(modelling, 1) }
 
 func (w modelWatcher) Expect(n int) { w.pace.plan(modelling, float64(max(modelsPlanned, n))) }
 
-func (w modelWatcher) Log(format string, args ...any) { w.view.Log(format, args...) }
-
 func (w modelWatcher) Found(m *candidates.Model) {
-	w.view.Note(Note{
+	w.Note(Note{
 		Text: fmt.Sprintf("model of %s: %s, Φ %s, test loss %s", m.Name, m.Effort(),
 			formatNumber("%.5f", m.Phi), formatNumber("%.4f", m.TestLoss)),
 		Name: "model", Facts: []any{"model", m.Name, "products", m.Steps, "phi", m.Phi, "val_loss", m.ValLoss,

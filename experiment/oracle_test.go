@@ -38,7 +38,7 @@ func coveredRows(t *testing.T, folder string, q int, terms privacyTerms, rows st
 	l := testkit.Get(openNoiseLedger(filepath.Join(folder, "noise")))
 	t.Cleanup(func() { l.file.Close() })
 	return testkit.Get(newPrivateOracle(still{2, q}, rowBound{Gradient: 0.02, Product: 0.01},
-		rowBound{Gradient: 0.04}, newCurator(terms, l, rows)))
+		rowBound{Gradient: 0.04}, &curator{terms, l, rows}))
 }
 
 // deviation is the root mean square of numbers.
@@ -54,7 +54,7 @@ func deviation(v []float64) float64 {
 // what one row can move it.
 func TestNoiseFitsTheSensitivity(t *testing.T) {
 	const q = 4000
-	terms := testkit.Get(newPrivacyTerms(Budget{Epsilon: 2, Delta: 1e-6}, [3]int{10, 3, 0}))
+	terms := newPrivacyTerms(Budget{Epsilon: 2, Delta: 1e-6}, [3]int{10, 3, 0})
 	o := covered(t, t.TempDir(), q, terms)
 	x, y, v, got := make([]float64, 2), make([]float64, q), make([]float64, q), make([]float64, q)
 	v[0] = 3
@@ -87,7 +87,7 @@ func TestNoiseFitsTheSensitivity(t *testing.T) {
 
 // TestOneQuestionHasOneAnswer: whoever asks again learns nothing more, and spends nothing.
 func TestOneQuestionHasOneAnswer(t *testing.T) {
-	terms := testkit.Get(newPrivacyTerms(Budget{Epsilon: 1, Delta: 1e-6}, [3]int{2, 1, 0}))
+	terms := newPrivacyTerms(Budget{Epsilon: 1, Delta: 1e-6}, [3]int{2, 1, 0})
 	o := covered(t, t.TempDir(), 5, terms)
 	x, y, first, again := make([]float64, 2), make([]float64, 5), make([]float64, 5), make([]float64, 5)
 	testkit.OK(o.LowerGrad(first, x, y, dsbo.Sample{Set: dsbo.Lower, K: 1}))
@@ -107,7 +107,7 @@ func TestOneQuestionHasOneAnswer(t *testing.T) {
 // difference of the rows alone.
 func TestOtherRowsHaveOtherNoise(t *testing.T) {
 	const q = 5
-	terms := testkit.Get(newPrivacyTerms(Budget{Epsilon: 1, Delta: 1e-6}, [3]int{2, 1, 0}))
+	terms := newPrivacyTerms(Budget{Epsilon: 1, Delta: 1e-6}, [3]int{2, 1, 0})
 	folder, answers := t.TempDir(), [2][]float64{}
 	for k, rows := range []string{"rows", "rows, and one more"} {
 		answers[k] = make([]float64, q)
@@ -122,7 +122,7 @@ func TestOtherRowsHaveOtherNoise(t *testing.T) {
 // TestAnswersThatTheGridCannotHold are refused, not given with less noise.
 func TestAnswersThatTheGridCannotHold(t *testing.T) {
 	const q = 10_000
-	terms := testkit.Get(newPrivacyTerms(Budget{Epsilon: 1e-3, Delta: 1e-9}, [3]int{10, 0, 0}))
+	terms := newPrivacyTerms(Budget{Epsilon: 1e-3, Delta: 1e-9}, [3]int{10, 0, 0})
 	o := covered(t, t.TempDir(), q, terms)
 	got := make([]float64, q)
 	if err := o.LowerGrad(got, make([]float64, 2), got, dsbo.Sample{}); !errors.Is(err, dsbo.ErrConfig) {
@@ -227,9 +227,9 @@ func TestOraclePassesOn(t *testing.T) {
 	algotest.CheckCapabilities(t, func(o dsbo.Oracle) dsbo.Oracle {
 		l := testkit.Get(openNoiseLedger(filepath.Join(t.TempDir(), "noise")))
 		t.Cleanup(func() { l.file.Close() })
-		terms := testkit.Get(newPrivacyTerms(Budget{Epsilon: 2, Delta: 1e-6}, [3]int{10, 3, 0}))
+		terms := newPrivacyTerms(Budget{Epsilon: 2, Delta: 1e-6}, [3]int{10, 3, 0})
 		return testkit.Get(newPrivateOracle(o, rowBound{Gradient: 1, Product: 1},
 			rowBound{Gradient: 1},
-			newCurator(terms, l, "rows")))
+			&curator{terms, l, "rows"}))
 	}, "Values", "Batch", "Hessian", "Jacobian", "Diagonal", "GaussNewton")
 }

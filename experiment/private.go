@@ -121,7 +121,7 @@ func newGuard(s *Settings, t data.Task, m models.Model, local []int) (*guard, er
 
 // plan counts the answers that the method and the records take, and finds the noise for them. A
 // method's Cost is the same whatever p and q are.
-func (g *guard) plan(s *Settings, m algo.Method) (err error) {
+func (g *guard) plan(s *Settings, m algo.Method) error {
 	m = algo.Clone(m)
 	if err := m.Init(1, 1, s.Iterations); err != nil {
 		return err
@@ -139,9 +139,9 @@ func (g *guard) plan(s *Settings, m algo.Method) (err error) {
 		answers[validationRows] += c.UpperGrad
 	}
 	answers[testRows] = 1 + (s.Iterations+s.EvalEvery-1)/s.EvalEvery // a record at 0, each one later, one at K
-	g.terms, err = newPrivacyTerms(Budget{Epsilon: s.Epsilon, Delta: s.Delta}, answers)
+	g.terms = newPrivacyTerms(Budget{Epsilon: s.Epsilon, Delta: s.Delta}, answers)
 	s.Privacy.Answers, s.Privacy.Noise = g.terms.Answers, g.terms.Multipliers
-	return err
+	return nil
 }
 
 // stableStep returns a step of z at which noise does not carry z away. The noise of a product grows
@@ -183,7 +183,7 @@ func (g *guard) addNoise(p train.Problem, folder runs.Folder) (train.Problem, er
 		if err != nil {
 			return p, err
 		}
-		curators[i] = newCurator(g.terms, l, p.Digests[i])
+		curators[i] = &curator{g.terms, l, p.Digests[i]}
 		if oracles[i], err = newPrivateOracle(p.Oracles[i], two[0], two[1], curators[i]); err != nil {
 			return p, err
 		}
@@ -250,13 +250,12 @@ func (g *guard) curvature(o dsbo.Oracle, x []float64) (float64, error) {
 // Nothing is compared: that would take more answers.
 func (e *ending) finishPrivate() error {
 	r, best := e.run, e.result.Best
-	e.summary.Verdict = runs.Verdict{Outcome: runs.Unclear, Gains: []runs.Gain{}, Notes: []string{
+	e.summary.Verdict = withoutVerdict(fmt.Sprintf(
+		"Tuned %s with noise on all that a site sends: they are not compared with one penalty for all, which would "+
+			"cost more of the budget.", wording.Count(len(best.X), "hyperparameter")),
 		fmt.Sprintf(
 			"Differential privacy %v: what was sent is about as likely with another row in its place. Losses and "+
-				"accuracies have noise too.", *r.settings.Privacy),
-	}, Sentence: fmt.Sprintf(
-		"Tuned %s with noise on all that a site sends: they are not compared with one penalty for all, which would "+
-			"cost more of the budget.", wording.Count(len(best.X), "hyperparameter"))}
+				"accuracies have noise too.", *r.settings.Privacy))
 	if r.job.Task.Finish == nil {
 		return nil
 	}
