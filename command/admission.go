@@ -12,7 +12,8 @@ import (
 	"dsbo/network/pki"
 )
 
-// pkiAdmission is the step in which the authority admits a site.
+// pkiAdmission is the step in which the authority admits a site: it signs an admission of an agent
+// whose number comes after the cluster file's, up to the roster that the quorum allows.
 func (p *program) pkiAdmission(f *call) error {
 	w := newWarrant(f)
 	var list string

@@ -11,7 +11,8 @@ import (
 	"dsbo/runs"
 )
 
-// audit is the verb audit: it checks the chains of audits.
+// audit is the verb audit: it checks the chains of audits in run folders, and stops at the first
+// that is broken. With -head each must have that line.
 func (p *program) audit(f *call) error {
 	var head string
 	f.Vars(map[string]any{"head": &head})

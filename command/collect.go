@@ -11,7 +11,8 @@ import (
 	"dsbo/runs"
 )
 
-// collect is the verb collect: it makes one run folder from the folders of all agents.
+// collect is the verb collect: it makes one run folder from the folders of all agents. A path that
+// does not exist is refused by the merge.
 func (p *program) collect(f *call) error {
 	var out string
 	var force bool

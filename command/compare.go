@@ -13,7 +13,8 @@ import (
 	"dsbo/runs"
 )
 
-// compare is the verb compare: it sets methods side by side.
+// compare is the verb compare: it sets methods side by side. Its folder is locked meanwhile. After
+// an interrupt it still writes the page, of the runs that have ended.
 func (p *program) compare(f *call) error {
 	var paper, quick, force, quiet bool
 	var out string
@@ -50,14 +51,14 @@ func (p *program) compare(f *call) error {
 	if result == nil {
 		return err
 	}
-	// beside an interrupt there is a page of the runs that have ended
 	if paper && err == nil {
 		err = result.AddPaper(f.ctx, quick)
 	}
 	return cmp.Or(err, writeComparison(f.stdout, result, string(folder)))
 }
 
-// readComparison returns the spec that a command line asks for, and its name.
+// readComparison returns the spec that a command line asks for, -paper or a file, and the name by
+// which its folder is known where -out is left out.
 func readComparison(args []string, paper, quick bool) (*compare.Spec, string, error) {
 	switch {
 	case quick && !paper:

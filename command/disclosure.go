@@ -30,7 +30,9 @@ func (d *disclosure) signedBytes() []byte {
 }
 
 // disclose writes what has left the agent, with the head of its audit, signed where it has a
-// certificate.
+// certificate. end is how the run ended. An agent that took part in no session has nothing to
+// report. The tally is finished last: a process that is killed before that leaves the report to the
+// next one.
 func (o *agentOptions) disclose(c *site.Cluster, t *site.Tally, audit string, id *pki.Identity, end error) error {
 	if !t.HasSent() {
 		return nil
@@ -75,7 +77,9 @@ func (o *agentOptions) discloseLate(c *site.Cluster) error {
 	return o.disclose(c, t, "", id, nil)
 }
 
-// disclosure is the verb disclosure: it verifies the reports of agents.
+// disclosure is the verb disclosure: it verifies the reports of agents, by the authority in -certs.
+// With -cluster they must be of that file's run, whose pinned keys count as well; without it a
+// certificate must name the run.
 func (p *program) disclosure(f *call) error {
 	var certs, file string
 	f.Vars(map[string]any{"certs": &certs, "cluster": &file})

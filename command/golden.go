@@ -60,7 +60,8 @@ type goldenSeries struct {
 	ConsY []float64   `json:"cons_y"`
 }
 
-// golden is the verb golden: it writes a problem, and what a method does on it.
+// golden is the verb golden: it writes a problem, and what a method does on it. The parameters are
+// written as an agent's copy of the method has them after Init.
 func (p *program) golden(f *call) error {
 	g := checkSet{Kind: "quadratic", N: 4, P: 3, Q: 4, K: 10}
 	seed, params := uint64(1), "{}"
@@ -85,7 +86,7 @@ func (p *program) golden(f *call) error {
 	if err != nil {
 		return err
 	}
-	return g.write(f.stdout, agents[0]) // with its defaults
+	return g.write(f.stdout, agents[0])
 }
 
 // newMethod returns the method, before Init, and sets what it asks of the agents and their graph: a
@@ -127,7 +128,8 @@ func (g *checkSet) newMethod(params string) (algo.Method, error) {
 	return m, err
 }
 
-// drawProblem draws the losses of the agents, and returns their oracles.
+// drawProblem draws the losses of the agents, one after the other from one source, and returns
+// their oracles. In the logistic problem y is as long as x.
 func (g *checkSet) drawProblem(seed uint64) (all []dsbo.ValueOracle, err error) {
 	draw := rand.New(rand.NewPCG(num.SplitMix(seed), 0))
 	for i := range g.N {

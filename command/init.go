@@ -25,7 +25,8 @@ const exampleCluster = `{
 }
 `
 
-// initialize is the verb init: it makes a folder with an example.
+// initialize is the verb init: it makes a folder with an example: a tutorial, a cluster file, and
+// tables of clinics and of new patients.
 func (p *program) initialize(f *call) error {
 	if err := f.parseOperands(); err != nil {
 		return err

@@ -38,7 +38,9 @@ type kitPage struct {
 	Outbound            bool   // whether the agent makes connections
 }
 
-// kit is the verb kit: it makes an archive for each site of a run.
+// kit is the verb kit: it makes an archive for each site of a run, of the cluster file as it is,
+// the authority's certificate, a policy, and texts from templates. sign.sh, for the authority, is
+// the same for all sites. Nothing is written until all is made.
 func (p *program) kit(f *call) error {
 	var ca, out string
 	f.Vars(map[string]any{"ca": &ca, "out": &out})
@@ -89,7 +91,8 @@ func (p *program) kit(f *call) error {
 	return err
 }
 
-// newKitPage returns what the kit of an agent knows.
+// newKitPage returns what the kit of an agent knows. Where the task has flags that are the site's
+// own, the agent is run by the task's verb, which takes them; else by the verb agent.
 func newKitPage(program string, t experiment.Task, c *site.Cluster, agent int) kitPage {
 	page := kitPage{Program: program, Version: wording.Build().Version, Run: c.Run, Task: c.Task, Verb: "agent",
 		Flags: wording.Plain(strings.Join(c.Flags, " ")),
@@ -153,7 +156,7 @@ func archive(folder string, files []kitFile) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// writeNew writes files into a folder that has none of their names.
+// writeNew writes files into a folder that has none of their names, not even as a link to nowhere.
 func writeNew(folder string, all map[string][]byte) error {
 	for name := range all {
 		path := filepath.Join(folder, name)

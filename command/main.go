@@ -275,7 +275,7 @@ func (p *program) clusterJob(c *site.Cluster, flags []string) (*experiment.Job, 
 }
 
 // checkTask returns an error if a cluster's task is unknown or its flags cannot work, on its graph
-// and with its quorum.
+// and with its quorum. It loads no data, and is the check of [site.LoadCluster].
 func (p *program) checkTask(c *site.Cluster) error {
 	t, err := p.findTask(`"task"`, c.Task)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 // Describe sends nothing: the metrics depend on the position of the agent.
 func (m *monitor) Describe(chan<- *prometheus.Desc) {}
 
-// Collect implements prometheus.Collector.
+// Collect implements prometheus.Collector. Metrics of the exchange and of neighbours begin with the
+// first session, those about members are for runs in which they may change.
 func (m *monitor) Collect(to chan<- prometheus.Metric) {
 	c, p := metrics(to), m.current()
 	c.send(prometheus.Labels{"run": m.run, "agent": fmt.Sprint(m.agent)},

@@ -58,7 +58,8 @@ func (o *options) agentFolder(agent int) runs.Folder {
 const minSilentAfter = 100 * time.Millisecond
 
 // validate returns an error for the first option whose value cannot work, by itself or with the
-// cluster file.
+// cluster file. Each of these times must contain the ones before it: a silent connection is renewed
+// before its agent counts as absent or ends the run, and who computes is waited for longer still.
 func (o *options) validate(c *site.Cluster) error {
 	switch {
 	case o.certs != "" && o.insecure:

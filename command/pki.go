@@ -43,7 +43,8 @@ const clockSlack = 10 * time.Minute
 // maxDays is for how many days certificates can be valid.
 const maxDays = 3650
 
-// pkiAtOnce makes the certificates of all agents.
+// pkiAtOnce makes an authority, and by it the certificates of all agents with their keys, on one
+// machine: for a run whose sites trust that one.
 func (p *program) pkiAtOnce(f *call) error {
 	var out string
 	days := 30

@@ -9,7 +9,8 @@ import (
 	"dsbo/network/pki"
 )
 
-// pkiRequest is the step in which a site makes its key, and the request for its certificate.
+// pkiRequest is the step in which a site makes its key, and the request for its certificate, in the
+// folder of -out; a key that is there is used again. -agent has no default, as 0 is an agent.
 func (p *program) pkiRequest(f *call) error {
 	var out string
 	agent := -1

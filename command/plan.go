@@ -66,7 +66,8 @@ func (p *program) taskNames() (names []string) {
 	return names
 }
 
-// writePlan writes a plan for people, whose pilot had a time to compute.
+// writePlan writes a plan for people, whose pilot had a time to compute; 0: none was asked for.
+// Phases that send nothing are left out.
 func writePlan(w io.Writer, of *site.Plan, within time.Duration) error {
 	var b strings.Builder
 	_ = cli.Paragraph(&b, of.Line) // a builder takes all

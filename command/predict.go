@@ -22,7 +22,10 @@ import (
 	"dsbo/tables/modelfile"
 )
 
-// predict is the verb predict: it writes the predictions for the rows of a table.
+// predict is the verb predict: it writes the predictions for the rows of a table to stdout, and to
+// stderr what to know of them. A row that cannot be read has no prediction, unless -strict refuses
+// the whole table. Rows without a prediction are in the output too, and make the verb fail at its
+// end.
 func (p *program) predict(f *call) error {
 	var model, data, site, dates string
 	var strict bool
@@ -43,7 +46,7 @@ func (p *program) predict(f *call) error {
 	if err != nil {
 		return err
 	}
-	if site == "" && path != model {
+	if site == "" && path != model { // chosen without being asked for
 		_ = cli.Paragraph(f.stderr, "predictions are by "+path+
 			", with the level of its site (-site new has that of all)")
 	}

@@ -100,7 +100,8 @@ func (o *runOptions) validate(c *site.Cluster) error {
 	return o.options.validate(c)
 }
 
-// runAgents is the verb run: it runs all agents of a cluster file and merges their run folders.
+// runAgents is the verb run: it runs all agents of a cluster file, each as a process of this same
+// program, and merges their run folders. The run folder is locked meanwhile.
 func (p *program) runAgents(f *call) error {
 	o, c, err := p.parseRun(f)
 	if err != nil {
@@ -247,9 +248,8 @@ func lockAll(paths []string) (unlock func(), err error) {
 		if filepath.Base(path) == runs.MembershipFile {
 			path = filepath.Dir(path)
 		}
-		info, err := os.Stat(path)
-		if isRun := err == nil && info.IsDir() && filepath.Base(path) != certsName; !isRun {
-			continue
+		if info, err := os.Stat(path); err != nil || !info.IsDir() || filepath.Base(path) == certsName {
+			continue // it is no run folder
 		}
 		lock, err := runs.Folder(path).Lock()
 		if err != nil {

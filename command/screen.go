@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -108,7 +109,8 @@ func (s *screen) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Show shows the run's progress, and passes it to the monitor.
+// Show shows the run's progress, and passes it to the monitor: as a bar, or as a line if the last
+// one is every ago, or not at all. The time left is unknown where it is negative.
 func (s *screen) Show(p experiment.Progress) {
 	s.monitor.update(func(at *position) { at.Progress = p })
 	if s.bars {
@@ -156,15 +158,15 @@ func (s *screen) note(n experiment.Note, text []string) {
 // knownFacts returns names and values without the numbers that are not known.
 func knownFacts(facts []any) []any {
 	var known []any
-	for k := 0; k+1 < len(facts); k += 2 {
-		value := facts[k+1]
+	for pair := range slices.Chunk(facts, 2) {
+		name, value := pair[0], pair[1]
 		if n, ok := value.(runs.Number); ok {
 			if !n.Known() {
 				continue
 			}
 			value = float64(n)
 		}
-		known = append(known, facts[k], value)
+		known = append(known, name, value)
 	}
 	return known
 }
@@ -195,6 +197,8 @@ type plainHandler struct {
 
 func (h plainHandler) Enabled(_ context.Context, level slog.Level) bool { return level >= h.level }
 
+// Handle writes a line: the attributes of all lines, the level unless it is information, the
+// message and its own attributes.
 func (h plainHandler) Handle(_ context.Context, r slog.Record) error {
 	line := h.head
 	switch {

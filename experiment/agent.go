@@ -87,7 +87,7 @@ func (l *oneAgent) join(ctx context.Context, r *run) (at beginning, err error) {
 		err = cmp.Or(r.folder.Open(runs.Fresh), r.folder.WriteConfig(r.settings.Config))
 	}
 	if err == nil {
-		r.mode = runs.Resume
+		r.mode = runs.Resume // whatever -resume is: the folder has a configuration from here on
 		method := train.Config{Dir: string(r.folder), K: r.settings.Iterations, Method: r.params.method}
 		l.meeting, err = l.open(r.graph, &agentFolder{r.folder, l.agent, method}, data, r.longestVector())
 	}

@@ -17,7 +17,8 @@ import (
 const mostNotes = 6
 
 // writeAnswer writes what a person asks of a run over tables: how good the model is, what joining
-// gave each site, which features count, and what there is to know.
+// gave each site, which features count, and what there is to know. Rows of sites have the colour of
+// their outcome on a terminal, and notes beyond mostNotes lines are left out.
 func writeAnswer(b *bytes.Buffer, s *runs.Summary, a runs.Assessment, terminal bool) error {
 	paragraph := func(text string) {
 		if text != "" {
@@ -101,7 +102,10 @@ func lossText(n runs.Number) string {
 // negligible is the share of the largest weight below which a column is not among the used ones.
 const negligible = 0.01
 
-// featuresText names the columns that count beyond chance, or else those that the model uses most.
+// featuresText names the columns that count beyond chance, or else those that the model uses most:
+// by the weight of a column times its step in a linear model, by the rise of the loss without it in
+// others, which are ordered by that. Several features of one column follow each other, and name it
+// once. "" where there is neither.
 func featuresText(a runs.Assessment) string {
 	if a.Effects.ByChance() {
 		return fmt.Sprintf("No feature counts beyond chance (p = %.2g).", a.Effects.NoFeature)
@@ -137,7 +141,8 @@ func featuresText(a runs.Assessment) string {
 	return ""
 }
 
-// answerNotes returns what a reader has to know, the most pressing first.
+// answerNotes returns what a reader has to know, the most pressing first. A note on measures names
+// all of them at once.
 func answerNotes(s *runs.Summary, a runs.Assessment) (notes []string) {
 	notes = append(notes, s.Warnings...)
 	for _, m := range s.Models {

@@ -53,8 +53,8 @@ func (r *run) lockFolder() (err error) {
 	return err
 }
 
-// chooseFolder locks the run folder and checks that a run in it was made by the same layout of
-// processes.
+// chooseFolder locks the run folder, checks that a run in it was made by the same layout of
+// processes, and removes partial files that a killed process has left.
 func (r *run) chooseFolder(l layout) error {
 	if err := r.lockFolder(); err != nil {
 		return err

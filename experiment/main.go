@@ -40,7 +40,8 @@ func Parse(t Task, args []string, help io.Writer) (*Job, error) {
 	return ParseAs(t.Name, t, args, help)
 }
 
-// ParseAs is [Parse] for a command line that the help calls by another name than the task's.
+// ParseAs is [Parse] for a command line that the help calls by another name than the task's. The
+// task's flags are added first, so that Settings.taskFlags has their names alone.
 func ParseAs(name string, t Task, args []string, help io.Writer) (*Job, error) {
 	if len(args) == 1 && strings.TrimLeft(args[0], "-") == "version" {
 		return nil, cmp.Or(cli.PrintVersion(help, name), flag.ErrHelp)

@@ -3,6 +3,8 @@ package experiment
 import "dsbo"
 
 // chooseMatrix returns the matrix of a problem's products: the one of -curvature, else the Hessian.
+// Only the Hessian has a known bound for the noise of differential privacy. All agents have one
+// model: the first here tells whether its losses have a Gauss-Newton matrix.
 func (s *Settings) chooseMatrix(p *problem) (m dsbo.CurvatureMatrix, err error) {
 	if m = s.Matrix; m == dsbo.Hessian {
 		return m, nil

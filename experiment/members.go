@@ -47,7 +47,7 @@ func (r *run) readChanges() (err error) {
 		return dsbo.ConfigErrorf(
 			"-membership and -dp-epsilon are mutually exclusive: the noise of a sum is dealt to agents that stay")
 	}
-	if _, err := train.EpochMatrices(r.changes, r.graph.W, s.Iterations); err != nil {
+	if _, err := train.EpochMatrices(r.changes, r.graph.W, s.Iterations); err != nil { // it checks the changes
 		return fmt.Errorf("-membership: %w", err)
 	}
 	return nil

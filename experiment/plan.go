@@ -82,7 +82,8 @@ func (j *Job) explainModel(ctx context.Context, w io.Writer) error {
 	return o.WriteModel(w, j.Settings.ExplainModel == "dot")
 }
 
-// showData writes how the tables of the agents here are read.
+// showData writes how the tables of the agents here are read: what they are, a table of their
+// columns, what is odd, and a table of sites where there are several.
 func (j *Job) showData(ctx context.Context, w io.Writer) error {
 	if j.Task.Card == nil {
 		return dsbo.ConfigErrorf("-check must have a task over tables; %s has none", j.Task.Name)

@@ -107,7 +107,7 @@ func gatherJSON[T any](ctx context.Context, team network.Team, agents int, mine 
 	for _, i := range team.Local() {
 		texts[i] = string(text)
 	}
-	if _, err := network.GatherTexts(ctx, team, texts); err != nil {
+	if _, err := network.GatherTexts(ctx, team, texts); err != nil { // it fills in the texts of other processes
 		return nil, err
 	}
 	all := make([]T, len(texts))

@@ -56,7 +56,8 @@ func (f *agentFolder) SaveRegister(s register.State) error {
 	return nil
 }
 
-// Points implements [register.Store]: the agent's checkpoints and, if it has finished, the result.
+// Points implements [register.Store]: the agent's checkpoints and, if it has finished, the result,
+// whose digest is of λ and the model. Damaged checkpoints are left out.
 func (f *agentFolder) Points() (all []register.Point, err error) {
 	points, _, err := train.Points(f.Folder, []int{f.agent})
 	for _, p := range points {

@@ -124,12 +124,13 @@ func (r *run) chooseIterations() {
 // Sites' own models are compared with the linear one of one level, which the sites can find alone.
 func (e *ending) finishStructured(ctx context.Context, c CrossFit) error {
 	c.All = memberData(c.All, e.result.Epoch)
+	// x of the iterations is one penalty for all
 	found, parts, err := e.keptStructures(ctx, c, e.result.Best.X[0], "structures")
 	if err != nil {
 		return err
 	}
 	var notes []string
-	if c.alone = found.Problem(); c.Levels.Rows > 0 {
+	if c.alone = found.Problem(); c.Levels.Rows > 0 { // levels are asked for
 		var note string
 		if c, found, parts, note, err = e.chooseLevels(ctx, c, found, parts); err != nil {
 			return err

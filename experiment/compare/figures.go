@@ -71,7 +71,7 @@ func svg(f *report.Figure, ground color.Color) ([]byte, error) {
 	if _, err := document.WriteTo(&b); err != nil {
 		return nil, err
 	}
-	// Typefaces of the same widths, in case the measured one is missing.
+	// gonum names one typeface, by whose widths it places text: others of its widths may stand in
 	fonts := []byte("font-family:'Liberation Sans',Arimo,Helvetica,Arial,sans-serif;")
 	return wording.Visible(bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), fonts)), nil
 }

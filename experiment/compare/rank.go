@@ -214,7 +214,8 @@ func (k *ranking) StartsBest() bool {
 	return first != nil && first.Config.X0Best
 }
 
-// refusals lists why runs were refused, or failed, once each.
+// refusals lists why runs were refused, or failed, once each: seeds at one point mostly have the
+// same error. Errors of several lines become one.
 func (k *ranking) refusals() (all []string) {
 	for _, e := range k.all() {
 		for _, t := range e.Trials() {

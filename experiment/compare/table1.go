@@ -45,8 +45,8 @@ var rows1 = []row1{
 // traffic is what the formula gives.
 func (r row1) traffic(d int) int { return r.linear*d + r.square*d*d }
 
-// tableOne measures Table 1: the oracle calls do not depend on the dimension, and the row has those
-// of the last. A quick one has small dimensions and few iterations.
+// tableOne measures Table 1. Oracle calls do not depend on the dimension, and a row shows the ones
+// of its last dimension. A quick one has small dimensions and few iterations.
 func tableOne(ctx context.Context, quick bool) (report.Part, error) {
 	dims, K, rounds := []int{50, 100, 200, 400}, 5, 3
 	if quick {

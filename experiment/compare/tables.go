@@ -34,7 +34,9 @@ func threeDigits(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
-// Table returns a header and a row for each method, the best first: medians over the seeds.
+// Table returns a header and a row for each method, the best first: medians over the seeds, what
+// the whole run has spent, what it had spent at the target, and the best point of the grid. The
+// columns of costs are in the order of costs, twice.
 func (k *ranking) Table() [][]string {
 	rows := [][]string{{"method", k.Spec.Choose.Title(), "test loss", "test accuracy", "MB", "calls", "s",
 		"to " + fiveDigits(k.Target) + ": MB", "calls", "s", "best of its grid", ""}}
@@ -98,7 +100,8 @@ func (r *Result) writeCSV(w io.Writer) error {
 	return csv.NewWriter(w).WriteAll(lines)
 }
 
-// line returns a run's line of the CSV table.
+// line returns a run's line of the CSV table, in the order of csvHeader. Edges are of the best
+// point.
 func (k *ranking) line(e *entry, t *trial, best bool) []string {
 	edges := ""
 	if best {

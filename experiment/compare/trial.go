@@ -42,7 +42,7 @@ type trial struct {
 }
 
 // newTrial returns a trial in its folder of out. The folder's name identifies the whole command
-// line. Rivals are looked for without -algorithm alone, in untuned runs and those of the default:
+// line. Rivals are looked for without -algorithm alone, in untuned runs and runs of the default:
 // they are the same for all methods.
 func newTrial(out string, s *Spec, t task, m method, point []int, seed uint64) *trial {
 	args := slices.Concat([]string{t.Verb}, s.Flags, t.Flags, t.pinned, m.flagsAt(point),

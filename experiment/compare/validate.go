@@ -13,7 +13,9 @@ import (
 // maxRuns bounds the runs of a comparison.
 const maxRuns = 100_000
 
-// validate reports the first field that cannot work, whatever the program's tasks.
+// validate reports the first field that cannot work, whatever the program's tasks: lists that are
+// empty or too long, before anything is made of them, then names, flags and methods. Errors are
+// joined by cmp.Or, which keeps the first.
 func (s *Spec) validate() error {
 	for i, n := range []int{len(s.Tasks), len(s.Methods), len(s.Seeds)} {
 		if n < 1 || n > maxRuns {

@@ -17,8 +17,8 @@ import (
 // A Command is a program's function for a command line.
 type Command func(ctx context.Context, args []string, stdout, stderr io.Writer) error
 
-// Difference describes the difference of the metrics of two run folders, except times and memory;
-// "" if there is none.
+// Difference describes the first difference of the metrics of two run folders, except times and
+// memory; "" if there is none. A folder without records is one, as nothing would be compared.
 func Difference(a, b string) (string, error) {
 	var metrics [2][]runs.Record
 	for i, dir := range []string{a, b} {

@@ -34,8 +34,9 @@ func TestTask(t *testing.T, task experiment.Task, small ...string) {
 	}
 }
 
-// testData compares what is loaded for all agents, for them again after other flags were read, and
-// for one of them.
+// testData compares what is loaded for all agents, for them again after the flags were read once
+// more, and for one of them by the common results of the first load. Digests of all agents must
+// differ, and agents that are not here must have no examples.
 func testData(t *testing.T, task experiment.Task, small []string) {
 	const agents, one = 3, 1
 	together := network.NewGroup(network.GroupConfig{N: agents}).Bound(t.Context())
@@ -98,7 +99,7 @@ func withPreset(small []string, p experiment.Preset) []string {
 		func(f string) bool { return strings.HasPrefix(f, "-model=") || strings.HasPrefix(f, "-hidden=") })
 }
 
-// testRun runs two iterations in this process.
+// testRun runs two iterations in this process, after which the folder must have a finished run.
 func testRun(t *testing.T, task experiment.Task, small []string) {
 	out := filepath.Join(t.TempDir(), "run")
 	args := append(slices.Clone(small), "-K=2", "-report=false", "-quiet", "-out="+out)

@@ -79,7 +79,8 @@ func (p auditPlace) after(line []byte) auditPlace {
 }
 
 // Open continues the file at path, or creates it, and adds the waiting lines. It removes a partial
-// line left by a killed process, and logs that in a line.
+// line left by a killed process, and logs that in a line. The chain is followed from the first
+// line, and is not checked here.
 func (a *Audit) Open(path string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

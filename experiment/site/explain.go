@@ -36,7 +36,8 @@ func (r Range) Text(format string) string {
 }
 
 // Explain writes what each agent sends that is made of its data: every quantity, its length, how
-// many times, and who sees it as it is.
+// many times, and who sees it as it is; texts, with the first site's as an example; and what is not
+// hidden.
 func (p *Plan) Explain(w io.Writer) error {
 	var b strings.Builder
 	paragraph := func(text string) {

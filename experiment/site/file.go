@@ -73,7 +73,9 @@ var reservedFlags = map[string]string{
 	"agents": `"agents"`, "graph": `"graph", "edges" or "W"`, "w": `"w"`, "prob": `"prob"`, "seed": `"seed"`,
 }
 
-// parseFields reads a cluster file and checks its fields.
+// parseFields reads a cluster file and checks its fields, each by itself and with those that
+// exclude it: the graph comes by its name, or as edges, matrix or lists of weights. What depends on
+// the number of agents is checked later. A nil field is not in the file.
 func parseFields(data []byte) (*file, error) {
 	f := &file{Seed: 1}
 	if err := files.StrictJSON(data, f); err != nil {
@@ -90,7 +92,7 @@ func parseFields(data []byte) (*file, error) {
 	for _, flag := range f.Flags {
 		name, _, _ := strings.Cut(strings.TrimLeft(flag, "-"), "=")
 		switch {
-		case name == "" || flag[0] != '-':
+		case name == "" || flag[0] != '-': // an empty flag has no name
 			return nil, fmt.Errorf(`"flags": %q must have the form -name=value`, flag)
 		case reservedFlags[name] != "":
 			return nil, fmt.Errorf(`"flags": %q is not allowed: %s of the file says it`, flag, reservedFlags[name])
@@ -172,7 +174,7 @@ func checkAddress(whose, address string) (string, error) {
 }
 
 // membership returns the quorum of n agents and the time after which one is absent, 0 where the
-// file has neither.
+// file has neither: neither works without the other.
 func (f *file) membership(n int) (quorum int, absent time.Duration, err error) {
 	switch {
 	case f.Quorum == nil && f.Absent == nil:

@@ -128,7 +128,7 @@ var averaged = [...]string{"gradients", "residuals", "products with the Hessian"
 // averagesOf returns how many averages of each, in the order of averaged, an iteration has. A Cost
 // has their number, and their lengths together: averages are of q numbers (long), of p (one for
 // each JVP), of losses of shorter steps, or of one number, and the two sums give the number of long
-// ones. Where q is 1, those of one number count as long.
+// ones. Where q is 1, averages of one number count as long.
 func (l listing) averagesOf(c algo.Cost) (n [len(averaged)]float64) {
 	if c.Averages == 0 {
 		return n

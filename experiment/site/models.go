@@ -70,7 +70,8 @@ func (l listing) addSolutions(n Range) {
 }
 
 // addTrained lists what models at n points x send that are found by training: the averages of all
-// iterations of the held method, each about as long as a gradient, and three comparisons of copies.
+// iterations of the held method, each about as long as a gradient, and three comparisons of copies,
+// at the records before the first iteration and after the last, and at the end.
 func (l listing) addTrained(n Range) {
 	m, gradients := algo.Clone(l.Held), 0
 	if m.Init(l.p, l.q, l.Config.K) != nil {

@@ -47,7 +47,7 @@ func (h *Hidden) Sizes() []string {
 	return []string{"8", "32", "128"}
 }
 
-// Units returns the units of each layer.
+// Units returns the units of each layer, from 1 to 65536: more is a slip of the pen.
 func (h *Hidden) Units() (units []int, err error) {
 	for part := range strings.SplitSeq(h.Text, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(part))

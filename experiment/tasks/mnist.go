@@ -57,6 +57,7 @@ type mnist struct {
 	size   models.Size // of the model
 }
 
+// flags is the task's Flags.
 func (t *mnist) flags(f *flag.FlagSet) {
 	f.StringVar(&t.model, "model", "softmax", "`name` of the model: "+strings.Join(mnistModels(), ", "))
 	t.hidden = DefaultHidden
@@ -81,7 +82,7 @@ var layered = []string{"mlp", "mlp-relu", "hyperrep", "hyperclean-mlp"}
 // mnistModels are the models for ten classes.
 func mnistModels() []string { return models.NamesFor(10) }
 
-// check is the task's Check.
+// check is the task's Check. The bounds of -mislabel are such that NaN fails them.
 func (t *mnist) check() error {
 	switch {
 	case !slices.Contains(mnistModels(), t.model):
@@ -126,7 +127,7 @@ func (t *mnist) load(a experiment.Agents) (task data.Task, m models.Model, err e
 
 // describe is the task's Describe.
 func (t *mnist) describe(task data.Task, m models.Model) (map[string]any, string) {
-	// all have as many examples
+	// all agents have as many examples, and agents elsewhere have none here
 	one := task.Shards[slices.IndexFunc(task.Shards, func(s data.Shard) bool { return s.Train.Len() > 0 })]
 	train, val := one.Train.Len(), one.Val.Len()
 	p, q := m.Dims()

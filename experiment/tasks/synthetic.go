@@ -38,6 +38,7 @@ type synthetic struct {
 	reduce, labels   string
 }
 
+// flags is the task's Flags.
 func (t *synthetic) flags(f *flag.FlagSet) {
 	f.Float64Var(&t.rate, "r", 1, "r, heterogeneity rate, a positive `number`: features of agent i are N(0, i²r²)")
 	f.IntVar(&t.features, "p", 200, "p = q, `number` of features")
@@ -52,7 +53,7 @@ func (t *synthetic) flags(f *flag.FlagSet) {
 			"the paper prints it")
 }
 
-// check is the task's Check.
+// check is the task's Check. The bound of -r is such that NaN fails it.
 func (t *synthetic) check() error {
 	for _, count := range []struct {
 		flag  string
@@ -87,7 +88,8 @@ func (t *synthetic) load(a experiment.Agents) (task data.Task, m models.Model, e
 	return task, models.Logistic{Features: t.features, Mean: t.reduce == "mean", Real: c.Real}, nil
 }
 
-// describe is the task's Describe.
+// describe is the task's Describe. Agents that are elsewhere have no examples here: all have as
+// many held-out ones. Labels that are the default are left out, as earlier checkpoints have none.
 func (t *synthetic) describe(task data.Task, _ models.Model) (map[string]any, string) {
 	settings := map[string]any{
 		"model": "logistic", "rate": t.rate, "features": t.features, "reduce": t.reduce,
