@@ -134,9 +134,9 @@ func (k *ranking) setTargets() {
 	for i, seed := range k.Spec.Seeds {
 		target := math.NaN()
 		for _, e := range k.Entries {
-			firstOrLarger := !(k.end(e.Best[i]) <= target) // NaN compares with nothing
-			if hasValue := !math.IsNaN(k.median(e)); hasValue && firstOrLarger {
-				target = k.end(e.Best[i])
+			v, hasValue := k.end(e.Best[i]), !math.IsNaN(k.median(e))
+			if hasValue && !(v <= target) { // larger, or the first: NaN compares with nothing
+				target = v
 			}
 		}
 		if k.Task.Target != nil {

@@ -86,10 +86,9 @@ func NewPlan(r Run) (*Plan, error) {
 	for i := range p.Agents {
 		mixes += w.Sends(i)
 	}
-	sums := 2 * (p.Agents - 1) // vectors of one sum: it goes up and down each edge of the tree
-	for i := range p.Agents {  // one agent sends none of either
+	for i := range p.Agents { // a sum goes up and down each edge of the tree; one agent alone sends nothing
 		p.Share = max(p.Share, float64(w.Sends(i))/float64(max(1, mixes)),
-			float64(w.Tree().Sends(i))/float64(max(1, sums)))
+			float64(w.Tree().Sends(i))/float64(max(1, 2*(p.Agents-1))))
 	}
 	return p, nil
 }
