@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"dsbo"
 	"dsbo/internal/testkit"
 	"dsbo/network/membership"
 	"dsbo/runs"
@@ -155,6 +156,8 @@ func TestMergeCounts(t *testing.T) {
 			t.Errorf("%v; want %s", err, want)
 		}
 	}
+	_, err := runs.Merge(append(parts, parts[0]))
+	testkit.WantError(t, "twice, apart", err, dsbo.ErrConfig, "are both of agent 0")
 }
 
 // TestResultWithoutTheAgent: what an agent hands to one that comes at the end has nothing of its

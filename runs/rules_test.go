@@ -244,6 +244,28 @@ func TestAssessmentIsRead(t *testing.T) {
 	if _, err := f.ReadAssessment(); !errors.Is(err, dsbo.ErrConfig) {
 		t.Errorf("curves of two lengths: %v", err)
 	}
+	testkit.OK(f.WriteFile(AssessmentFile, []byte(`{"counts": {"predicted": [1], "true": 2}}`)))
+	if _, err := f.ReadAssessment(); err == nil || strings.Contains(err.Error(), "length") {
+		t.Errorf("a number for a curve: %v", err)
+	}
+}
+
+// TestExpectedText: what is to be expected on new rows is a part of the change, or more.
+func TestExpectedText(t *testing.T) {
+	for _, c := range []struct {
+		found            Outcome
+		expected, change Number
+		want             string
+	}{
+		{Better, .1, -.2, ", of which some 10.0 % is"}, {Better, .1, -.1, ", of which some 10.0 % is"},
+		{Better, .2, -.1, "; on new rows some 20.0 % is"}, {Better, -.1, -.2, ", of which nothing is"},
+		{Worse, -.1, .2, ", of which some 10.0 % is"}, {Worse, .1, .2, ", of which nothing is"}, {Better, 0, -.1, ""},
+	} {
+		got := expectedText(c.found, c.expected, c.change)
+		if !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
 }
 
 // TestSolved: a model is solved where its solution has converged, or is the one that was reached.

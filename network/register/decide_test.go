@@ -136,6 +136,8 @@ func TestDecide(t *testing.T) {
 		{name: "told different things", begin: 10, members: five,
 			answers: answers(five, at(0, 10, 20),
 				func(a *Answer) { a.Points[1].Digest = string(rune('a' + a.Agent/4)) })},
+		{name: "told the same", begin: 20, members: five,
+			answers: answers(five, at(0, 10, 20), func(a *Answer) { a.Points[1].Digest = "a" })},
 		{name: "slow", answers: answers(five, of(func(a *Answer) { a.Slow = []int{2} }, 1, 3)), begin: 10,
 			members: []int{0, 1, 3, 4}, why: "agent 2 left: slow, as it computes and all its neighbours have waited " +
 				"too long for it (time 1)"},
