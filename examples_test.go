@@ -40,9 +40,7 @@ func small() []string { return []string{"-preset=oneloop", "-K=300", "-eval-ever
 // It finds the same bits in one process, in a run that was interrupted, and over gRPC with
 // certificates and data that no other agent has.
 func TestWine(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a program of another module")
-	}
+	testkit.Longest(t, "builds a program of another module")
 	source := testkit.Get(filepath.Abs("examples/wine"))
 	dir := t.TempDir()
 	wine, certs := filepath.Join(dir, "wine"), filepath.Join(dir, "certs")
@@ -185,9 +183,7 @@ func TestDigits(t *testing.T) {
 	if n := bytes.Count(code, []byte("\n")); n > 30 {
 		t.Errorf("its code has %d lines, want at most 30", n)
 	}
-	if testing.Short() {
-		t.Skip("builds a program of another module")
-	}
+	testkit.Longest(t, "builds a program of another module")
 	dir := t.TempDir()
 	testkit.OK(testkit.WriteMNIST(dir, 150, 40))
 	t.Setenv("DSBO_DATA", dir)
@@ -205,9 +201,7 @@ func TestDigits(t *testing.T) {
 // TestSquares: a program with a model of its own has it behind -model, with what MNIST's task makes
 // of a run.
 func TestSquares(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a program of another module")
-	}
+	testkit.Longest(t, "builds a program of another module")
 	dir := t.TempDir()
 	testkit.OK(testkit.WriteMNIST(dir, 150, 40))
 	t.Setenv("DSBO_DATA", dir)
@@ -225,9 +219,7 @@ func TestSquares(t *testing.T) {
 // TestTidy: a module outside may come to import more and more packages of the engine, and go mod
 // tidy finds all modules that they need: none is ambiguous.
 func TestTidy(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs the go command a dozen times")
-	}
+	testkit.Longest(t, "runs the go command a dozen times")
 	root := testkit.Get(filepath.Abs("."))
 	for _, order := range [][]string{
 		{

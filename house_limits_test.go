@@ -26,7 +26,7 @@ var limits = map[rule]int{
 // further above its count than slack is to be lowered, so that what is saved stays saved.
 var budgets = map[string]size{
 	".":          {1_398, 8_713},
-	"ad":         {93_233, 124_376},
+	"ad":         {93_233, 124_390},
 	"algo":       {50_370, 35_104},
 	"benchmarks": {17_345, 13_098},
 	"cmd":        {88, 0},
@@ -34,7 +34,7 @@ var budgets = map[string]size{
 	"data":       {11_540, 16_804},
 	"examples":   {6_544, 1_898},
 	"experiment": {113_514, 137_271},
-	"internal":   {75_065, 49_449},
+	"internal":   {75_160, 49_449},
 	"models":     {46_607, 54_888},
 	"network":    {93_587, 91_544},
 	"runs":       {35_934, 41_568},

@@ -178,17 +178,18 @@ func point(n int) (x, y []float64) {
 func TestOps(t *testing.T) {
 	for turn, op := range ops {
 		t.Run(op.name, func(t *testing.T) {
-			testWhole(t, op.f, turn)
-			testTiles(t, op.f, turn)
+			full := testkit.Sized(false, turn%5 < 2, true) // whether it is tried in all ways
+			testWhole(t, op.f, turn, full)
+			testTiles(t, op.f, turn, full)
 		})
 	}
 }
 
 // testWhole holds what is not cut in tiles against finite differences, its derivative (third order)
 // too, and whole matrices against products. Gorgonia's own machine has the same bits.
-func testWhole(t *testing.T, f func(k *kit) *Node, turn int) {
+func testWhole(t *testing.T, f func(k *kit) *Node, turn int, full bool) {
 	for _, c := range []fixture{{from: free}, {from: fixed}, {from: source(turn % 2), third: true}} {
-		if testing.Short() && (c.third || c.from == fixed && turn%8 > 0) {
+		if !full && (c.third || c.from == fixed && turn%8 > 0) {
 			continue
 		}
 		c.f, c.rows = f, 5
@@ -202,7 +203,7 @@ func testWhole(t *testing.T, f func(k *kit) *Node, turn int) {
 			}
 		})
 	}
-	if single := (fixture{f: f, from: fixed, rows: 5, float32: true}); !testing.Short() && turn%2 == 1 {
+	if single := (fixture{f: f, from: fixed, rows: 5, float32: true}); full && turn%2 == 1 {
 		single.run(t, func(t *testing.T, d *Derivs, x, y []float64) { sameOnTape(t, single, d, x, y) })
 	}
 }
@@ -210,7 +211,7 @@ func testWhole(t *testing.T, f func(k *kit) *Node, turn int) {
 // testTiles: whatever the size of the tiles, the form of the data and the order of its rows, the
 // numbers are those of a graph that holds the data as a constant. Sums over rows are added tile by
 // tile: a few roundings. So it is in float32, to its rounding.
-func testTiles(t *testing.T, f func(k *kit) *Node, turn int) {
+func testTiles(t *testing.T, f func(k *kit) *Node, turn int, full bool) {
 	form := []source{bytes, picked}[turn%2]
 	for i, same := range [][]fixture{ // the first of each is what the others must be
 		{{from: fixed}, {from: batch, tile: 4}, {from: form, tile: 4},
@@ -219,12 +220,12 @@ func testTiles(t *testing.T, f func(k *kit) *Node, turn int) {
 		{{from: fixed, rows: 1}, {from: batch, rows: 1, tile: 1}, {from: form, rows: 1, tile: 1}},
 		{{from: fixed, third: true}, {from: batch, third: true, tile: 11}, {from: picked, third: true, tile: 4}},
 	} {
-		if i > 0 && (testing.Short() || i != 1+turn%3) {
+		if i > 0 && (!full || i != 1+turn%3) {
 			continue
 		}
 		var want *Derivs
 		for k, c := range same {
-			if testing.Short() && k == 2 {
+			if !full && k == 2 {
 				continue
 			}
 			c.f, c.rows = f, cmp.Or(c.rows, 11)

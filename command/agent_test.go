@@ -29,8 +29,8 @@ func TestAgents(t *testing.T) {
 		{"star and a seed", map[string]any{"graph": "star", "seed": 5}, []string{"-graph=star", "-seed=5"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if testing.Short() && tt.more != nil {
-				t.Skip("another cluster file")
+			if tt.more != nil {
+				testkit.Long(t, "another cluster file")
 			}
 			dir := t.TempDir()
 			file, certs, out := writeCertified(t, dir, 3, tt.more)

@@ -3,7 +3,6 @@ package command
 import (
 	"bytes"
 	"cmp"
-	"flag"
 	"fmt"
 	"maps"
 	"math"
@@ -20,15 +19,13 @@ import (
 	"dsbo/internal/testkit"
 )
 
-// whole has the blocks of documents run as they are, as .ci/run does, not at small sizes.
-var whole = flag.Bool("whole", false, "run the code blocks of documents as they are, long ones and Python too")
-
 // A shell is what a document's blocks need to be run in one folder.
 type shell struct {
 	begin  string      // a script that makes what the document takes for granted
 	always [][2]string // texts of its blocks, each with what runs in its place
 	small  [][2]string // texts whose runs are long, with small ones
 	end    string      // a script after all blocks
+	long   bool        // run where tests are whole alone
 }
 
 // clinicsModel makes the tables of the clinics and a model, and goes to their folder.
@@ -52,10 +49,7 @@ var shells = map[string]shell{
 				"agents 3 dsbo tune -cluster cluster.json -agent AGENT -certs certs -data siteAGENT.csv -out sites"},
 		{"-model RUN", "-model model"},
 		{"-from RUN ...", "-from model -data 'site{agent}.csv' -target diagnosis -drop patient"},
-	}, small: [][2]string{
-		{"-out certs\n", `-out certs; sed -i 's/"-drop=patient"/&, "-K=1", "-folds=2"/' cluster.json` + "\n"},
-		{"-from model", "-from model" + tinyTune},
-	}},
+	}, long: true},
 	"docs/result.md": {always: [][2]string{{"for model in dsbo.DsboClassifier()",
 		"import dsbo\nfrom sklearn.datasets import load_breast_cancer\nfrom sklearn.linear_model import " +
 			"LogisticRegression\nfrom sklearn.model_selection import cross_val_score\n" +
@@ -69,7 +63,7 @@ var shells = map[string]shell{
 		{"dsbo agent -cluster cluster.json -agent 8 -certs site -out results", "ls signed/agent-8.admission"},
 		{"dsbo pki request -agent 8", `sed -i 's/"seed"/"quorum": 5, "absent_after": "10m", "seed"/' cluster.json` +
 			"\ndsbo pki request -agent 8"},
-	}, small: [][2]string{{`"task": "mnist", "flags": ["-K=20"]`, tinySynthetic}}},
+	}, long: true},
 	"deploy/README.md": {
 		begin: `echo '{"run": "tune-4", "agents": 4, "address": "127.0.0.1:{7000+agent}", ` + tinySynthetic +
 			"}' > cluster.json\n",
@@ -90,7 +84,7 @@ var shells = map[string]shell{
 func (s shell) script(t *testing.T, document string, blocks map[int]testkit.Block) (script string, asIs []int) {
 	t.Helper()
 	unused := slices.Clone(s.always)
-	if !*whole {
+	if !testkit.Whole() {
 		unused = append(unused, s.small...)
 	}
 	replace := func(all [][2]string, text string) string {
@@ -114,7 +108,7 @@ func (s shell) script(t *testing.T, document string, blocks map[int]testkit.Bloc
 				b.Text + "END"
 		}
 		text = replace(s.always, text)
-		if all := text; !*whole {
+		if all := text; !testkit.Whole() {
 			text = replace(s.small, text)
 			if text == all {
 				asIs = append(asIs, i)
@@ -137,7 +131,7 @@ func (s shell) script(t *testing.T, document string, blocks map[int]testkit.Bloc
 // show.
 func TestBlocks(t *testing.T) {
 	skipShort(t, "runs agents over gRPC")
-	python := *whole && exec.Command(pythonProgram(), "-c", "import numpy, sklearn").Run() == nil
+	python := testkit.Whole() && exec.Command(pythonProgram(), "-c", "import numpy, sklearn").Run() == nil
 	lines, left := testkit.BlockTests(".."), 0
 	for i, l := range lines {
 		leave := func(reason string) {
@@ -148,9 +142,9 @@ func TestBlocks(t *testing.T) {
 		case word == "left":
 			leave(rest)
 		case word == "python" && !python:
-			leave("needs -whole, and python3 with NumPy and scikit-learn")
-		case strings.HasPrefix(l.How, "output of ") && !*whole:
-			leave("needs -whole")
+			leave("needs -dsbo.whole, and python3 with NumPy and scikit-learn")
+		case strings.HasPrefix(l.How, "output of ") && !testkit.Whole():
+			leave("needs -dsbo.whole")
 		case strings.HasPrefix(l.How, "output of "):
 			alone := shell{}
 			alone.run(t, l.Document, map[int]testkit.Block{i - 1: {Text: strings.TrimPrefix(l.How, "output of ")}})
@@ -163,7 +157,7 @@ func TestBlocks(t *testing.T) {
 				blocks[i] = blockOf(t, l)
 			}
 		}
-		if len(blocks) > 0 {
+		if len(blocks) > 0 && (!s.long || testkit.Whole()) {
 			t.Run(document, func(t *testing.T) {
 				t.Parallel()
 				s.run(t, document, blocks)
@@ -187,7 +181,7 @@ func (s shell) run(t *testing.T, document string, blocks map[int]testkit.Block) 
 	env := append(os.Environ(), "OUT="+out, "PATH="+filepath.Join(out, "bin")+":"+os.Getenv("PATH"),
 		"DSBO="+filepath.Join(out, "bin", "dsbo"), "REPOSITORY="+testkit.Get(filepath.Abs("..")),
 		"PYTHON="+pythonProgram())
-	if !*whole {
+	if !testkit.Whole() {
 		testkit.OK(testkit.WriteMNIST(filepath.Join(out, "mnist"), 200, 30))
 		env = append(env, "DSBO_DATA="+filepath.Join(out, "mnist"), undrawn+"=1")
 	}

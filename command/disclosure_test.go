@@ -78,17 +78,19 @@ var privacyNames = sync.OnceValue(func() map[string]bool {
 func TestNamesOfDisclosures(t *testing.T) {
 	images := t.TempDir()
 	testkit.OK(testkit.WriteMNIST(images, 90, 30))
+	flags := map[string][]string{"synthetic": small, "mnist": {"-data=" + images, "-train=15", "-val=10", "-K=2"}}
+	task := testkit.Sized("synthetic", "synthetic", "mnist")
 	for _, c := range []struct {
 		task         string
 		flags, names []string
 	}{
-		{"mnist", []string{"-data=" + images, "-train=15", "-val=10", "-K=2"}, []string{"gradients", "residuals",
+		{task, flags[task], []string{"gradients", "residuals",
 			"products with the Hessian", "diagonal of the Hessian", "hypergradient", "training and validation loss"}},
 		{"synthetic", append(slices.Clone(small), "-algorithm=madsbo"), []string{network.Mixed, network.Fingerprints,
 			"largest curvature", "x", "y", "z", "u", "distances from the average"}},
 		{"synthetic", append(slices.Clone(small), "-algorithm=jhip"), []string{network.Matrices}},
-		{"mnist", []string{"-data=" + images, "-train=15", "-val=10", "-K=2", "-model=mlp", "-hidden=2",
-			"-evaluate=off", "-rivals=false"}, []string{"training losses of shorter steps"}},
+		{"mnist", append(flags["mnist"], "-model=mlp", "-hidden=2", "-evaluate=off", "-rivals=false"),
+			[]string{"training losses of shorter steps"}},
 	} {
 		dir := t.TempDir()
 		file, certs, out := writeCertified(t, dir, 3, map[string]any{"task": c.task, "flags": c.flags})

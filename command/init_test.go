@@ -26,7 +26,7 @@ func TestTutorial(t *testing.T) {
 		args := strings.Fields(strings.ReplaceAll(line, "'", ""))[1:]
 		// the page takes half of the time, and has tests of its own
 		if args[0] == "tune" && !strings.Contains(line, "-agent ") {
-			args = append(args, "-report=false", "-K=5")
+			args = append(args, "-report=false", "-K=1")
 		}
 		err := newProgram("dsbo", tune.Task()).run(ctx, args, &out, &log)
 		return out.String(), err
@@ -36,7 +36,7 @@ func TestTutorial(t *testing.T) {
 	for _, path := range testkit.Get(filepath.Glob("*.csv")) {
 		shrink(path)
 	}
-	edit(t, "cluster.json", `"-drop=patient"`, `"-drop=patient", "-K=5"`)
+	edit(t, "cluster.json", `"-drop=patient"`, `"-drop=patient", "-K=1"`)
 	outputs := map[string]string{}
 	agents, ctx := errgroup.WithContext(t.Context())
 	for line := range strings.Lines(string(testkit.Get(os.ReadFile("README.md")))) {

@@ -33,10 +33,7 @@ func TestRaces(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no locks here")
 	}
-	races := 4
-	if testing.Short() {
-		races = 1
-	}
+	races := testkit.Sized(1, 2, 4)
 	home := t.TempDir()
 	var whole [2]string
 	for seed := range whole {

@@ -138,7 +138,7 @@ func TestSurvivalOfSites(t *testing.T) {
 // TestSiteSurvives: agents that are killed before they have a checkpoint find sums together anew,
 // those that come back later know them; structures of penalties are among what is in setup.json.
 func TestSiteSurvives(t *testing.T) {
-	skipShort(t, "like TestFaultKilled, with tables")
+	testkit.Longest(t, "like TestFaultKilled, with tables")
 	dir := writeTables(t, "site%d.csv", 3)
 	newTaskRun(t, tune.Task(), addresses(3), append(slices.Clone(tuneFlags), "-penalty=feature",
 		"-data="+filepath.Join(dir, "site{agent}.csv"))).survive(map[int][]fault{

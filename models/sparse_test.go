@@ -156,9 +156,7 @@ func TestSparseMemory(t *testing.T) {
 // products, on draws and on all examples, is a few vectors of the length of y, in float32, and a
 // tile for a processor that helps.
 func TestLiveVectors(t *testing.T) {
-	if testing.Short() {
-		t.Skip("700,000 weights")
-	}
+	testkit.Long(t, "700,000 weights")
 	for _, processors := range []int{1, 2} { // which help each other
 		t.Run(fmt.Sprint(processors), func(t *testing.T) {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))

@@ -114,8 +114,8 @@ func modelCases() []modelCase {
 func TestModels(t *testing.T) {
 	for _, c := range modelCases() {
 		t.Run(c.name, func(t *testing.T) {
-			if testing.Short() && !c.quick {
-				t.Skip("one of each kind is enough")
+			if !c.quick {
+				testkit.Longest(t, "one of each kind is enough")
 			}
 			modeltest.TestModel(t, c.model, c.shard)
 		})

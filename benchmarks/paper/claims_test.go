@@ -16,9 +16,7 @@ func testLab() *lab { return &lab{out: io.Discard, quick: true, seed: 1} }
 
 // A short version of Theorem 3.3 on the quadratic problem, with the thresholds of the full one.
 func TestSlopes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a second")
-	}
+	testkit.Long(t, "a second")
 	th := stochasticQuadratic(testLab())
 	r := th.rates(t.Context(), []int{200, 800}, 1)
 	for _, c := range []struct {
@@ -66,7 +64,7 @@ func TestMismatch(t *testing.T) {
 // ν comes with a further factor (∇²_yy g)⁻¹∇²_yy f, of about L_f/μ_g, below 4 here. From λ = 80 to
 // 160 the ratios are 2 and 4, to about 4/80 and 3 (4/80)².
 func TestBiasFallsByOrder(t *testing.T) {
-	for seed := range uint64(3) {
+	for seed := range testkit.Sized[uint64](1, 1, 3) {
 		l := testLab()
 		var out bytes.Buffer
 		l.out, l.seed = &out, seed+1

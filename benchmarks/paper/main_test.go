@@ -53,8 +53,8 @@ func TestExitCodes(t *testing.T) {
 func TestQuick(t *testing.T) {
 	for _, e := range experiments() {
 		t.Run(e.name, func(t *testing.T) {
-			if testing.Short() && e.name != "convergence" {
-				t.Skip("takes the longest")
+			if e.name != "convergence" {
+				testkit.Long(t, "takes the longest")
 			}
 			var first, second, errs bytes.Buffer
 			dir := t.TempDir()

@@ -13,7 +13,7 @@ import (
 // TestPaper: one call makes figures 1 to 3 in the paper's layout, with the training curve, and
 // Table 1, and each claim has yes or no.
 func TestPaper(t *testing.T) {
-	testkit.Long(t, "takes some seconds")
+	testkit.Longest(t, "runs all of the paper")
 	folder, out := t.TempDir(), t.TempDir()
 	testkit.OK(testkit.WriteMNIST(folder, 150, 30))
 	t.Setenv("DSBO_DATA", folder)

@@ -145,10 +145,7 @@ func TestKilledAgents(t *testing.T) {
 		append([]string{"-algorithm=sparkle", "-K=6"}, curved...),
 		{"-algorithm=adamcg", "-K=3"},
 		{"-algorithm=newtoncg", "-K=3", "-x0=0"},
-	} {
-		if testing.Short() && method[0] != "-algorithm=newtoncg" {
-			continue
-		}
+	}[testkit.Sized(4, 3, 0):] {
 		c := changing(method...).few(3, 0, "path")
 		c.AbsentAfter, c.Flags[3] = 0, "-checkpoint-every=1"
 		operations := make([]int, c.Agents)

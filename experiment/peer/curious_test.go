@@ -106,7 +106,7 @@ func TestRunsTellNothing(t *testing.T) {
 		{"members that change", []string{"-wire=int8"}, 3, nil},
 		{"unmasked", []string{"-dp-epsilon=5"}, 0, func(c *Case) { c.Unmasked = true }},
 	} {
-		if testing.Short() && tt.name != "members that change" && tt.name != "unmasked" {
+		if !testkit.Whole() && tt.name != "members that change" && tt.name != "unmasked" {
 			continue
 		}
 		c := changing("-K=30", "-x0=-3").few(4, tt.quorum, "star")

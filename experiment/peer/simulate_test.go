@@ -42,10 +42,8 @@ import (
 // Its flags choose the seeds.
 var (
 	from  = flag.Uint64("from", 0, "first `seed` of TestSeeds")
-	seeds = flag.Int("seeds", usualSeeds, "`number` of seeds of TestSeeds")
+	seeds = flag.Int("seeds", 0, "`number` of seeds of TestSeeds; 0 means a few")
 )
-
-const usualSeeds = 12
 
 // TestMain has less garbage collected: next to nothing of what a run allocates lasts. A process has
 // one processor: those that run many seeds at a time begin several, with other first seeds.
@@ -57,8 +55,8 @@ func TestMain(m *testing.M) {
 // TestSeeds: whatever happens to agents and links, each agent ends with the bits of one process.
 func TestSeeds(t *testing.T) {
 	count := *seeds
-	if testing.Short() {
-		count = min(count, 3)
+	if count == 0 {
+		count = testkit.Sized(2, 5, 12)
 	}
 	for seed := *from; seed < *from+uint64(count); seed++ {
 		endsAsItMust(t, Draw(seed))
@@ -68,10 +66,7 @@ func TestSeeds(t *testing.T) {
 // TestSmallSeeds is TestSeeds for the seeds whose runs take least: of two agents that stay. What
 // the program keeps in memory stays the same meanwhile.
 func TestSmallSeeds(t *testing.T) {
-	count := 60
-	if testing.Short() {
-		count = 11
-	}
+	count := testkit.Sized(11, 20, 60)
 	var first uint64
 	for seed, done := uint64(0), 0; done < count; seed++ {
 		c := Draw(seed)

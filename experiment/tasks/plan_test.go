@@ -16,10 +16,7 @@ func TestPlan(t *testing.T) {
 	experimenttest.TestPlan(t, tasks.Synthetic(), "-p=5 -r=1 -agents=3 -K=2 -train=20 -val=20 -test=50")
 	for _, args := range []string{"-model=mlp -hidden=4 -algorithm=adamcg -set=T=2 -set=N=2", "",
 		"-wire=float64 -best-start", "-model=mlp -hidden=4", "-model=hyperclean -mislabel=0.3",
-		"-model=hyperclean-mlp -hidden=4 -mislabel=0.5 -batch=10 -set=T=2 -set=N=2"} {
+		"-model=hyperclean-mlp -hidden=4 -mislabel=0.5 -batch=10 -set=T=2 -set=N=2"}[:testkit.Sized(1, 3, 6)] {
 		experimenttest.TestPlan(t, tasks.MNIST(), images+args)
-		if testing.Short() {
-			break
-		}
 	}
 }

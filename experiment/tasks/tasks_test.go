@@ -172,10 +172,6 @@ func TestPolicy(t *testing.T) {
 // with nothing chosen. Methods for one agent that draw batches of their own need means. Methods for
 // another problem are left out.
 func TestDefaultsLowerPhi(t *testing.T) {
-	seeds := 2
-	if testing.Short() {
-		seeds = 1
-	}
 	solves := algo.NamesWhere(func(m algo.Traits) bool { return !m.Personalized && !m.Compositional })
 	for _, name := range solves {
 		t.Run(name, func(t *testing.T) {
@@ -191,7 +187,7 @@ func TestDefaultsLowerPhi(t *testing.T) {
 			if m.OneAgent && m.FullBatch != "" {
 				flags += " -reduce=mean"
 			}
-			for seed := range seeds {
+			for seed := range testkit.Sized(1, 1, 2) {
 				out := runs.Folder(filepath.Join(t.TempDir(), "run"))
 				args := arguments(out, flags, fmt.Sprint("-seed=", seed+1))
 				if err := experiment.Run(t.Context(), tasks.Synthetic(), args, io.Discard, io.Discard); err != nil {

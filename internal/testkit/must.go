@@ -7,6 +7,7 @@ package testkit
 
 import (
 	"errors"
+	"flag"
 	"slices"
 	"strings"
 	"testing"
@@ -67,4 +68,28 @@ func Long(t testing.TB, why string) {
 	if testing.Short() {
 		t.Skip(why)
 	}
+}
+
+var whole = flag.Bool("dsbo.whole", false, "run tests at their whole length, as .ci/run does")
+
+// Whole reports whether tests are to be as long as they can be.
+func Whole() bool { return *whole }
+
+// Longest skips a test unless tests are whole, with the reason.
+func Longest(t testing.TB, why string) {
+	t.Helper()
+	if !*whole {
+		t.Skip(why + "; .ci/run sets -dsbo.whole")
+	}
+}
+
+// Sized returns what a test is to do in -short mode, as a rule, or where tests are whole.
+func Sized[T any](short, usual, most T) T {
+	switch {
+	case *whole:
+		return most
+	case testing.Short():
+		return short
+	}
+	return usual
 }

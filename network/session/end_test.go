@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"dsbo/internal/testkit"
 )
 
 // TestLostAsAllLeave: an agent that is killed as the result becomes final ends soon after it is
@@ -13,7 +15,8 @@ import (
 // result over, as far as the others still wait for its word.
 func TestLostAsAllLeave(t *testing.T) {
 	for _, agent := range []int{0, 2} {
-		for delay := time.Duration(0); delay <= 300*time.Millisecond; delay += 20 * time.Millisecond {
+		step := testkit.Sized[time.Duration](150, 60, 20) * time.Millisecond
+		for delay := time.Duration(0); delay <= 300*time.Millisecond; delay += step {
 			for _, disk := range []bool{false, true} {
 				synctest.Test(t, func(t *testing.T) { killAtTheEnd(t, agent, delay, disk) })
 			}

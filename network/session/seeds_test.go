@@ -22,7 +22,7 @@ import (
 )
 
 var (
-	seeds     = flag.Int("seeds", 40, "runs of TestSeeds")
+	seeds     = flag.Int("seeds", 8, "runs of TestSeeds")
 	firstSeed = flag.Int("first-seed", 0, "of them")
 	showRuns  = flag.Bool("show-runs", false, "log what agents log")
 )

@@ -65,11 +65,7 @@ func endAll(sessions []*Session) {
 func TestTeam(t *testing.T) {
 	for name, protected := range map[string]bool{"certificates": true, "plain": false} {
 		t.Run(name, func(t *testing.T) {
-			most := 16
-			if protected || testing.Short() {
-				most = 5
-			}
-			networktest.TestTeam(t, 1, most, func(w *network.Matrix) ([]network.Team, func()) {
+			networktest.TestTeam(t, 1, testkit.Sized(4, 5, 16), func(w *network.Matrix) ([]network.Team, func()) {
 				if protected {
 					return openTeams(configs(w, identities(w.N())))
 				}

@@ -20,13 +20,11 @@ import (
 )
 
 // openPages opens pages in one headless Chromium, and returns what their scripts return, by name.
-// Whatever the browser complains of is an error. Where there is no browser, and with -short, the
-// test is skipped.
+// Whatever the browser complains of is an error. Where there is no browser, and unless tests are
+// whole, the test is skipped.
 func openPages(t *testing.T, pages map[string]window) map[string]json.RawMessage {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts a browser")
-	}
+	testkit.Longest(t, "starts a browser")
 	browser := ""
 	for _, name := range []string{"google-chrome", "chromium-browser", "chromium"} {
 		if path, err := exec.LookPath(name); err == nil {
