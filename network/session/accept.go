@@ -2,6 +2,7 @@ package session
 
 import (
 	"cmp"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -75,9 +76,9 @@ func (l *links) accept(s rpc.ServerStream) error {
 		l.refuse(p.Addr, err)
 		return statusOf(err, refusedCode)
 	}
-	if known := pki.ConnOf(p.Addr); known != nil {
+	if known := pki.ConnOf(p.Addr); known != nil { // nil: a listener of a test's own
 		known.Admit()
-		defer known.Dismiss()
+		defer known.Dismiss() // its next stream, if any, must say hello again
 	}
 	if err := s.SendMsg(l.greet(c.to)); err != nil {
 		l.host.detach(c, err)
@@ -92,7 +93,7 @@ func (l *links) accept(s rpc.ServerStream) error {
 // admit returns the connection to the neighbour that a stream comes from, which has it from then
 // on.
 func (l *links) admit(s stream, auth credentials.AuthInfo) (*conn, error) {
-	id := l.identity()
+	id := l.identity() // of before the hello: run drops the connection if it is renewed meanwhile
 	h, err := l.awaitHello(s)
 	if err != nil {
 		return nil, err
@@ -149,11 +150,17 @@ func (l *links) checkIdentity(h hello, auth credentials.AuthInfo) error {
 	return err
 }
 
-// peerOf returns the agent of this run whose certificate a connection has. There are certificates.
+// peerOf returns the agent of this run whose certificate a connection has. This agent has one too.
 func (l *links) peerOf(auth credentials.AuthInfo) (agent int, err error) {
-	info, ok := auth.(credentials.TLSInfo)
-	if !ok || len(info.State.PeerCertificates) == 0 {
+	theirs := stateOf(auth).PeerCertificates
+	if len(theirs) == 0 {
 		return 0, errors.New("no certificate")
 	}
-	return l.identity().Peer(info.State.PeerCertificates)
+	return l.identity().Peer(theirs)
+}
+
+// stateOf returns the TLS state of a connection; the zero value without TLS.
+func stateOf(auth credentials.AuthInfo) tls.ConnectionState {
+	info, _ := auth.(credentials.TLSInfo)
+	return info.State
 }

@@ -148,7 +148,7 @@ func wake(c chan<- struct{}) {
 func (a *Agent) Next(ctx context.Context) (*Session, error) {
 	a.mu.Lock()
 	a.idle = true
-	if a.chain.begun == nil {
+	if a.chain.begun == nil { // the current session, if any, is the one that Next has returned before
 		a.endCurrent(a.config.Agent, "it goes back to the checkpoint", nil)
 	}
 	a.mu.Unlock()
@@ -171,12 +171,14 @@ func (a *Agent) Next(ctx context.Context) (*Session, error) {
 			if s.Enters() { // it joins the session once it has the handover
 				return s, nil
 			}
-			if err := s.record(); err == nil {
+			err := s.record()
+			switch {
+			case err == nil:
 				return s, nil
-			} else if !errors.As(err, new(*register.Over)) {
+			case !errors.As(err, new(*register.Over)):
 				return nil, err
 			}
-			continue
+			continue // it is over already
 		}
 		select {
 		case <-a.news:
@@ -191,7 +193,7 @@ func (a *Agent) Next(ctx context.Context) (*Session, error) {
 func (a *Agent) Fail(err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.err == nil && a.config.Quorum == 0 {
+	if a.err == nil && a.config.Quorum == 0 { // before faultLocked, which ends the session
 		a.neighbours.flood(message{Subject: fails, Why: bounded(err.Error()), Kind: network.Kind(err)})
 	}
 	a.faultLocked(err)
@@ -210,7 +212,8 @@ func (a *Agent) faultLocked(err error) {
 	if a.err != nil {
 		return
 	}
-	if a.err = err; errors.As(err, new(*fencedError)) {
+	a.err = err
+	if errors.As(err, new(*fencedError)) {
 		a.config.Log.Error("this process ends", "reason", err)
 	}
 	a.endCurrent(a.config.Agent, bounded(err.Error()), err)

@@ -52,7 +52,7 @@ func (c *batchConn) Write(p []byte) (int, error) {
 	defer c.mu.Unlock()
 	c.below.cork()
 	n, err := c.Conn.Write(p)
-	if e := c.below.flush(); e != nil {
+	if e := c.below.flush(); e != nil { // TLS took all of p, but nobody knows how much has arrived
 		return 0, e
 	}
 	return n, err

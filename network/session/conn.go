@@ -73,7 +73,7 @@ func (c *conn) send(frame []byte) {
 
 // run moves frames until the stream ends and returns the reason: nil if this side is closed and has
 // sent everything, io.EOF if the other side is. in receives the end of the receiving direction, if
-// that is still open.
+// that is still open: a caller that has closed the other direction waits for it.
 func (l *links) run(c *conn) (in chan error, err error) {
 	l.track(c)
 	defer l.untrack(c)
@@ -90,8 +90,7 @@ func (l *links) run(c *conn) (in chan error, err error) {
 	select {
 	case err = <-in:
 	case err = <-out:
-		if err == io.EOF { // gRPC's error for any stream that has ended: the receiving direction
-			// knows the reason
+		if err == io.EOF { // gRPC's error for any stream that has ended: only receiving has the reason
 			select {
 			case err = <-in:
 			case <-c.dropped.Done():
@@ -138,8 +137,7 @@ func (l *links) receive(c *conn) error {
 			if f.fault != nil {
 				return f.fault
 			}
-			if status.Code(err) == codes.ResourceExhausted { // gRPC's error for a frame that is too
-				// long
+			if status.Code(err) == codes.ResourceExhausted { // gRPC's error for a frame that is too long
 				return &badFrame{err}
 			}
 			return l.readRefusal(c.to, err)
@@ -153,7 +151,7 @@ func (l *links) receive(c *conn) error {
 		if err := l.host.handle(c, f.frame); err != nil {
 			return err
 		}
-		if f.kind != kindAlive && !c.useful.Load() {
+		if f.kind != kindAlive {
 			c.useful.Store(true)
 		}
 	}

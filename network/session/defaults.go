@@ -22,9 +22,7 @@ func (c Config) withDefaults() Config {
 	orDefault(&c.Heartbeat, min(500*time.Millisecond, c.SilentAfter/4))
 	orDefault(&c.Grace, 2*c.SilentAfter)
 	orDefault(&c.PeerTimeout, 20*time.Minute)
-	if c.PeerTimeout > 0 {
-		c.PeerTimeout = max(c.PeerTimeout, 2*c.AbsentAfter)
-	}
+	c.PeerTimeout = max(c.PeerTimeout, 2*c.AbsentAfter) // else a meeting ends before it does without an agent
 	orDefault(&c.ComputeTimeout, max(24*time.Hour, c.PeerTimeout))
 	orDefault(&c.StragglerDeadline, c.ComputeTimeout)
 	orDefault(&c.Instance, uint64(time.Now().UnixNano()))

@@ -47,7 +47,7 @@ func (l *links) dial(to int) {
 		if a.useful {
 			wait = firstRetry
 		}
-		if !a.opened || fenced {
+		if !a.opened || fenced { // the end of an open stream is in detach
 			l.host.refused(to, err)
 		}
 		if a.opened {
@@ -65,7 +65,7 @@ func (l *links) dial(to int) {
 		case <-l.closing.Done():
 			return
 		}
-		wait = min(2*wait, max(firstRetry, 2*l.config.Heartbeat))
+		wait = min(2*wait, max(firstRetry, 2*l.config.Heartbeat)) // a heartbeat of a test may be shorter
 	}
 }
 
@@ -90,7 +90,7 @@ func (l *links) dialer(to int, unreachable *atomic.Bool) func(ctx context.Contex
 func (l *links) connect(to int, a *attempt) error {
 	ctx, cancel := context.WithCancel(l.streams)
 	defer cancel()
-	undo := context.AfterFunc(l.closing, cancel)
+	undo := context.AfterFunc(l.closing, cancel) // until the hellos: afterwards close waits for the queues
 	defer undo()
 	limit := time.AfterFunc(handshakeTimeout, cancel)
 	defer limit.Stop()
@@ -109,7 +109,7 @@ func (l *links) connect(to int, a *attempt) error {
 	if err != nil {
 		return err
 	}
-	if !undo() || !limit.Stop() { // or the links are closed, and nobody asks why
+	if !undo() || !limit.Stop() { // ctx is over: by the limit, or as the links are closed and nobody asks why
 		return fmt.Errorf("no connection in %v", handshakeTimeout)
 	}
 	c := l.newConn(to, s, id, auth)
@@ -119,7 +119,7 @@ func (l *links) connect(to int, a *attempt) error {
 	a.opened = true
 	in, err := l.run(c)
 	a.useful = c.useful.Load() && time.Since(c.began) >= l.config.Heartbeat
-	if err == nil && s.CloseSend() == nil {
+	if err == nil && s.CloseSend() == nil { // this side is closed, and has sent everything
 		<-in // the neighbour has read all, or close waits no longer
 	}
 	return err

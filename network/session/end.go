@@ -19,6 +19,7 @@ func (a *Agent) Linger(ctx context.Context) error {
 		limit = a.config.SilentAfter
 	}
 	a.tellFinal()
+	// first until all members know that the result is final, then until all know that all do
 	late, members := time.After(limit), state.Log.Last(a.config.Matrix.N()).Members
 	for _, ofAll := range []bool{false, true} {
 		all, err := a.awaitFinals(ctx, late, func(now time.Time) bool { return a.council.allKnow(members, ofAll, now) })
@@ -46,8 +47,9 @@ func (a *Agent) tellFinal() {
 // finalMessage is an agent's announcement of the result, which a quorum has.
 func finalMessage(state register.State) message { return message{Subject: final, Known: state.Known} }
 
-// awaitFinals waits until all know the result as done requires, which is called with the lock;
-// false if late comes first. An agent that lacks the result ends the wait with an [*register.Over].
+// awaitFinals waits until all know the result as allKnow requires, which is called with the lock;
+// false if late comes first. An agent that lacks the result ends the wait with an [*register.Over],
+// and only a later process of this agent, not another error of its part, does too.
 func (a *Agent) awaitFinals(ctx context.Context, late <-chan time.Time,
 	allKnow func(now time.Time) bool) (bool, error) {
 	for {

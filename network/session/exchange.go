@@ -81,7 +81,8 @@ func (x *exchange) edgeOf(agent int) *edge {
 	return nil
 }
 
-// repeat sends a reconnected neighbour the vectors that it lacks, from exchange due on.
+// repeat sends a reconnected neighbour the vectors that it lacks, from exchange due on: of the last
+// two at most, as it is one exchange behind at most. The one of x.round may not be sent yet.
 func (x *exchange) repeat(agent, due int) {
 	p := x.edgeOf(agent)
 	for _, number := range []int{x.round - 1, x.round} {
@@ -107,7 +108,8 @@ func (x *exchange) ended() *register.Over {
 	return x.over
 }
 
-// accept stores a vector of a neighbour. The error is the reason why it is impossible.
+// accept stores a vector of a neighbour, which may be one exchange ahead of this agent. The error
+// is the reason why it is impossible.
 func (x *exchange) accept(agent int, f frame) error {
 	p := x.edgeOf(agent)
 	switch {
@@ -119,7 +121,7 @@ func (x *exchange) accept(agent int, f frame) error {
 		return badFramef("the next vector must be of exchange %d; it is of exchange %d", p.received, f.exchange)
 	}
 	p.slot[f.exchange&1] = vector{f.purpose, f.payload}
-	if x.activity == waiting && f.exchange == x.round {
+	if x.activity == waiting && f.exchange == x.round { // else it came before it was waited for
 		p.waited += time.Since(x.since)
 	}
 	p.received++
@@ -158,7 +160,7 @@ func (x *exchange) post(frame []byte, to func(p *edge) bool) error {
 		}
 		p.sent[x.round&1] = sent{x.round, frame}
 		p.line.send(frame)
-		if payload := len(frame) - headerSize; payload > 0 {
+		if payload := len(frame) - headerSize; payload > 0 { // an empty frame is no vector
 			x.vectors++
 			x.bytes += int64(payload)
 			if x.count != nil {
@@ -166,7 +168,7 @@ func (x *exchange) post(frame []byte, to func(p *edge) bool) error {
 			}
 		}
 	}
-	if x.activity != waiting {
+	if x.activity != waiting { // a reduction waits from before its first frame on
 		x.activity, x.since = waiting, time.Now()
 	}
 	return nil

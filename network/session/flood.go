@@ -110,7 +110,9 @@ func (r *route) stamp(m message) message {
 	return m
 }
 
-// isNew reports whether a message has not come before, and counts it.
+// isNew reports whether a message is to be passed on, and counts it: it has not come before, is of
+// the newest process of its sender, and not one too many of a heartbeat. Counts so far below the
+// highest that their places are taken count as seen.
 func (r *route) isNew(m message) bool {
 	if r.senders == nil {
 		r.senders = map[int]*sender{}
@@ -120,7 +122,7 @@ func (r *route) isNew(m message) bool {
 		s = &sender{instance: m.Instance}
 		r.senders[m.From] = s
 	}
-	if m.Instance > s.instance {
+	if m.Instance > s.instance { // its counts begin anew; its share of the heartbeat does not
 		*s = sender{instance: m.Instance, inBeat: s.inBeat}
 	}
 	place := &s.seen[m.Count%seenMessages]

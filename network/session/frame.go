@@ -83,7 +83,7 @@ func (f *frame) decode(r io.Reader, size, maxVector int) error {
 	*f = frame{kind: kind(b[0]), exchange: int(exchange), session: binary.LittleEndian.Uint64(b[8:]),
 		purpose: binary.LittleEndian.Uint64(b[16:]), size: size}
 	switch {
-	case f.kind == 0 || f.kind >= kindEnd || b[1] != 0 || b[2] != 0 || b[3] != 0:
+	case f.kind == 0 || f.kind >= kindEnd || b[1]|b[2]|b[3] != 0:
 		return badFramef("frames that begin with %x are not known", b[:4])
 	case exchange > maxExchange:
 		return badFramef("the exchange of a frame must be at most %d; it is %d", maxExchange, exchange)
@@ -96,6 +96,7 @@ func (f *frame) decode(r io.Reader, size, maxVector int) error {
 	return err
 }
 
+// maxPayload returns the most bytes of a kind's payload: 0 of a heartbeat, which is a header.
 func maxPayload(k kind, maxVector int) int {
 	return [kindEnd]int{kindHello: maxHello, kindFlood: maxFlood, kindVector: maxVector}[k]
 }

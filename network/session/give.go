@@ -22,7 +22,7 @@ func (s *Session) Enters() bool { return slices.Contains(s.Entering, s.config.Ag
 // first of these, then their neighbours, and so on. Replays of a log compute the same rounds
 // ([network.Matrix.Giver]).
 func (s *Session) Join(ctx context.Context, keep func(given []byte) error) error {
-	var holders []int
+	var holders []int // positions of members that have the state
 	for k, i := range s.Epoch.Members {
 		if !slices.Contains(s.Entering, i) {
 			holders = append(holders, k)
@@ -48,7 +48,7 @@ func (s *Session) Join(ctx context.Context, keep func(given []byte) error) error
 			return s.wrap(", handing over", err)
 		}
 	}
-	_, err := s.gatherFlags(ctx, false)
+	_, err := s.gatherFlags(ctx, false) // which ends once all are here
 	return err
 }
 
@@ -65,7 +65,7 @@ func (s *Session) pass(ctx context.Context, takes, gives func(p *edge) bool) (gi
 			return nil, err
 		}
 	}
-	length := []uint64{uint64(len(gift))}
+	length := []uint64{uint64(len(gift))} // then the longest: all make as many exchanges
 	if err := s.Reduce(ctx, network.Reduction{Op: network.Max, Bits: 64, Words: length}); err != nil {
 		return nil, err
 	}
@@ -83,13 +83,13 @@ func (s *Session) pass(ctx context.Context, takes, gives func(p *edge) bool) (gi
 			err = s.x.post(append(newFrame(head, len(piece)), piece...), takes)
 		}
 		if err == nil {
-			err = s.awaitWork(ctx, handing, everyone, nothing)
+			err = s.awaitWork(ctx, handing, everyone, nil)
 		}
 		if err != nil {
 			return nil, err
 		}
 		for _, p := range s.x.edges {
-			if gives(p) {
+			if gives(p) { // one at most
 				given = append(given, s.x.came(p).payload...)
 			}
 		}

@@ -65,7 +65,7 @@ func (a *Agent) attach(c *conn, h hello) error {
 		a.disconnect(l, reason)
 		old.drop(reason)
 	}
-	anew := l.attach(c, h.Instance, time.Now())
+	anew := l.attach(c, h.Instance, time.Now()) // after disconnect, which would take c off
 	a.config.Log.Info("connected to a neighbour", "neighbour", l.agent, "key", c.key, "program",
 		h.Program.Version)
 	if a.isMeeting() {
@@ -94,6 +94,7 @@ func (a *Agent) detach(c *conn, why error) {
 	}
 	s := a.chain.current
 	if _, bad := errors.AsType[*badFrame](why); bad && s != nil && s.x.edgeOf(c.to) != nil {
+		// at once: a connection that was only lost may be made again
 		a.endLocked(s.faultOf(c.to, s.x.round, why), true)
 	}
 	a.disconnect(l, why)
@@ -163,19 +164,19 @@ func (a *Agent) handle(c *conn, f frame) error {
 
 // receive handles a message from a neighbour, and forwards it. The caller has the lock.
 func (a *Agent) receive(m message, from int) {
-	if m.From == a.config.Agent {
+	if m.From == a.config.Agent { // its own message, on a way round, or another process of this agent's
 		if m.Instance > a.config.Instance {
 			a.faultLocked(&fencedError{Agent: a.config.Agent, Neighbour: from})
 		}
 		return
 	}
-	if !a.warrants.has(m.From) && a.welcome(m.From, m.Admission) != nil || a.warrants.isRemoved(m.From) ||
-		!a.neighbours.isNew(m) {
+	isStranger := !a.warrants.has(m.From) && a.welcome(m.From, m.Admission) != nil
+	if isStranger || a.warrants.isRemoved(m.From) || !a.neighbours.isNew(m) {
 		return
 	}
 	now := time.Now()
 	a.council.receive(m, now)
-	if state := a.ledger.read(); state.Accepts(m.Number) {
+	if state := a.ledger.read(); state.Accepts(m.Number) { // no member can use up the numbers
 		a.council.highest = max(a.council.highest, m.Number)
 	}
 	switch m.Subject {
@@ -189,7 +190,7 @@ func (a *Agent) receive(m message, from int) {
 			}
 		}
 		if a.isMeeting() {
-			defer a.proposeIfDue(now)
+			defer a.proposeIfDue(now) // after the message is passed on
 		}
 	case proposes:
 		a.asked(m.Number)
@@ -217,15 +218,15 @@ func (a *Agent) hearFinal() {
 		return
 	}
 	a.looking = true
-	a.work.Go(func() {
+	a.work.Go(func() { // without the lock, as a disk may take long
 		has, err := a.ledger.hasResult()
 		if err == nil && has {
 			err = a.ledger.seal(false)
 		}
-		if err != nil {
+		switch {
+		case err != nil:
 			a.fault(err)
-		}
-		if err == nil && has {
+		case has:
 			a.sealed()
 		}
 		a.mu.Lock()
@@ -248,8 +249,11 @@ func (a *Agent) awaitsEntry(s register.Session) bool {
 		return !member && a.council.isHere(i, now) && !a.council.here[i].busy
 	})
 	again := slices.ContainsFunc(s.Epoch.Cut, func(e [2]int) bool {
-		l := a.neighbours.lines[e[0]+e[1]-a.config.Agent]
-		return (e[0] == a.config.Agent || e[1] == a.config.Agent) && l != nil && l.conn != nil
+		if !slices.Contains(e[:], a.config.Agent) {
+			return false
+		}
+		l := a.neighbours.lines[e[0]+e[1]-a.config.Agent] // to the other end
+		return l != nil && l.conn != nil
 	})
 	if guest || again {
 		a.chain.saves = 0
@@ -264,7 +268,7 @@ func (a *Agent) sealed() {
 	defer a.mu.Unlock()
 	a.council.finals[a.config.Agent], a.council.lacks = state.Known, false
 	clear(a.council.here)
-	if s := a.chain.current; s != nil {
+	if s := a.chain.current; s != nil { // without endLocked: it is over at each member, and no meeting follows
 		a.chain.current = nil
 		s.x.end(&register.Over{Session: s.Number, Agent: a.config.Agent, Why: "the result is final"})
 	}

@@ -174,8 +174,9 @@ const refusalPeriod = time.Minute
 // maxRefusals bounds the refusals that are remembered: strangers find many reasons.
 const maxRefusals = 256
 
-// refuse counts a connection that was refused and logs why, unless it has just logged the same of
-// that host.
+// refuse counts a connection that was refused and logs why, unless it has logged the same of that
+// host within refusalPeriod. With maxRefusals remembered, further ones are logged each time, at the
+// bounded rate of [pki.LimitLog].
 func (l *links) refuse(from net.Addr, reason error) {
 	host, _, _ := net.SplitHostPort(from.String())
 	text := wording.Plain(reason.Error())

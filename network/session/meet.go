@@ -56,7 +56,7 @@ func (a *Agent) keepPromising() {
 		case <-a.closing.Done():
 			return
 		}
-		pause := a.ledger.read().Attempts.Pause(a.config.timeout())
+		pause := a.ledger.read().Attempts.Pause(a.config.timeout()) // since the last session's end
 		a.mu.Lock()
 		over := a.chain.over
 		a.mu.Unlock()
@@ -83,7 +83,7 @@ func (a *Agent) promise(number uint64) error {
 	}
 	var answer *register.Answer
 	err = a.ledger.change(func(state *register.State) (bool, error) {
-		if !state.Promise(number) {
+		if !state.Promise(number) { // it has promised as high a number meanwhile
 			return false, nil
 		}
 		answer, err = a.answer(*state, key)
@@ -171,19 +171,19 @@ func (a *Agent) undecided(err error) {
 // has the lock, so that agents to which this one forwards the session find it begun here.
 func (a *Agent) decided(m message) {
 	state, rule := a.ledger.read(), a.links.rule()
-	if a.err != nil || a.isThrough() || a.chain.key == nil || m.Number != state.Promised {
+	hasPromised := m.Number == state.Promised && a.chain.key != nil // nil: it has begun, or was left out
+	if a.err != nil || a.isThrough() || !hasPromised {
 		return
 	}
-	there := a.neighbours.connected()
-	there = slices.DeleteFunc(there, func(j int) bool {
+	there := slices.DeleteFunc(a.neighbours.connected(), func(j int) bool {
 		return a.warrants.isRemoved(j) || !a.council.expects(j, time.Now())
 	})
 	if err := checkAnswers(rule, m.Answers, a.config.Agent, a.chain.key, there); err != nil {
 		a.config.Log.Warn("a session is refused", "session", m.Number, "from", m.From, "reason", bounded(err.Error()))
 		return
 	}
-	if a.config.Noisy && state.Last == 0 &&
-		slices.ContainsFunc(m.Answers, func(b register.Answer) bool { return b.Last > 0 }) {
+	isLate := state.Last == 0 && slices.ContainsFunc(m.Answers, func(b register.Answer) bool { return b.Last > 0 })
+	if a.config.Noisy && isLate {
 		a.faultLocked(dsbo.ConfigErrorf("agent %d has lost its run folder, and with it the secret of its noise: it "+
 			"must not take part again, as its answers would have other noise", a.config.Agent))
 		return
@@ -215,7 +215,8 @@ func (a *Agent) decided(m message) {
 	}
 	a.chain.current, a.chain.begun = s, s
 	a.council.blocked, a.council.wait = "", ""
-	if a.chain.slow = nil; len(s.Entering) > 0 {
+	a.chain.slow = nil
+	if len(s.Entering) > 0 { // the next agent waits for entrySaves saves again
 		a.chain.saves = 0
 	}
 	a.config.Log.Info("a session begins", "session", s.Number, "members", s.Epoch.Members, "from", s.Begin.Iteration,

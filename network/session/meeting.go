@@ -80,7 +80,8 @@ func (c *council) begin(now time.Time, members []int) {
 	}
 	clear(c.here)
 	clear(c.broken)
-	c.proposal, c.tries, c.since, c.notBefore = nil, 0, now, now.Add(2*c.beat)
+	c.proposal, c.tries, c.since = nil, 0, now
+	c.notBefore = now.Add(2 * c.beat) // so that all have announced themselves, with their links
 }
 
 // receive updates the presence of a message's sender.
@@ -134,13 +135,14 @@ func (c *council) expects(agent int, now time.Time) bool {
 }
 
 // electors returns to whom this agent is to propose a session, itself among them; nil: it is to
-// propose none. It notes why nobody can.
+// propose none, as agents or edges are waited for, another agent is the lowest present, or its last
+// proposal may still be answered. It notes why nobody can.
 func (c *council) electors(now time.Time, links []int, r roster) (present []int) {
 	c.here[c.agent] = presence{at: now, links: links, lacks: c.lacks}
 	c.away = nil
 	for _, i := range r.agents {
 		last, known := c.heard[i]
-		if !known {
+		if !known { // its absence counts from the first meeting on
 			c.heard[i], last = now, now
 		}
 		switch {
@@ -215,8 +217,12 @@ func (c *council) silence(now time.Time, agents []int, lines map[int]*line) erro
 // awaitsAnswers reports whether this agent's proposal may still be answered by all.
 func (c *council) awaitsAnswers(now time.Time) bool {
 	p := c.proposal
-	return p != nil && now.Sub(p.at) < answerBeats*c.beat<<min(c.tries-1, mostDoublings) &&
-		!slices.ContainsFunc(p.from, func(i int) bool { return i != c.agent && !c.isHere(i, now) })
+	if p == nil {
+		return false
+	}
+	wait := answerBeats * c.beat << min(c.tries-1, mostDoublings)
+	hasLost := func(i int) bool { return i != c.agent && !c.isHere(i, now) }
+	return now.Sub(p.at) < wait && !slices.ContainsFunc(p.from, hasLost)
 }
 
 // edgesDown returns the edges between present agents that not both ends report as up, and that have

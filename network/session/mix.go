@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"dsbo"
+	"dsbo/internal/linalg"
 	"dsbo/network"
 )
 
@@ -36,10 +37,10 @@ func (s *Session) mix(ctx context.Context, dst, src []float64) error {
 			return bad, err
 		}
 		s.Combine(dst, s.terms)
-		if finite(dst) {
+		if linalg.AllFinite(dst) {
 			return nil, nil
 		}
-		return s.checkFinite()
+		return s.findUnannounced()
 	})
 	if err != nil {
 		return err
@@ -48,35 +49,23 @@ func (s *Session) mix(ctx context.Context, dst, src []float64) error {
 	return nil
 }
 
-// checkFinite returns a neighbour whose vector has numbers that are not finite without the flag of
-// a diverged agent: it is broken. s.terms is the terms of the sum.
-func (s *Session) checkFinite() (bad *edge, err error) {
+// findUnannounced returns a neighbour whose vector has numbers that are not finite without the flag
+// of a diverged agent: it is broken. s.terms is the terms of the sum. It returns nil where all
+// have the flag, or this agent's own numbers are not finite: the caller's method finds that it has
+// diverged.
+func (s *Session) findUnannounced() (bad *edge, err error) {
 	for k, p := range s.row {
-		if p != nil && s.x.came(p).purpose&notFinite == 0 && !finite(s.terms[k]) {
+		if p != nil && s.x.came(p).purpose&notFinite == 0 && !linalg.AllFinite(s.terms[k]) {
 			return p, errors.New("it sends numbers that are not finite")
 		}
 	}
 	return nil, nil
 }
 
-// finite reports whether all numbers are. The sum of x−x is 0 unless one is not.
-func finite(v []float64) bool {
-	var a, b, c, d float64
-	for ; len(v) >= 4; v = v[4:] {
-		a += v[0] - v[0]
-		b += v[1] - v[1]
-		c += v[2] - v[2]
-		d += v[3] - v[3]
-	}
-	for _, x := range v {
-		a += x - x
-	}
-	return a+b+c+d == 0
-}
-
+// encodeMix returns the frame of this agent's vector in the present exchange.
 func (s *Session) encodeMix(src []float64) []byte {
 	purpose := uint64(mixing)
-	if !finite(src) {
+	if !linalg.AllFinite(src) {
 		purpose |= notFinite
 	}
 	if s.config.Wire == network.Float64 {
@@ -96,10 +85,10 @@ func (s *Session) findTerms(own []byte, length int) (bad *edge, err error) {
 	wire := s.config.Wire
 	for k, p := range s.row {
 		payload := own
-		if p != nil {
+		if p != nil { // not this agent's own place
 			payload = s.x.came(p).payload
 		}
-		if want := wire.Bytes(length); len(payload) != want {
+		if want := wire.Bytes(length); len(payload) != want { // p is a neighbour: own is of length
 			return p, dsbo.ShapeErrorf(
 				"neighbours must send equally many numbers; agent %d sends %d bytes and agent %d sends %d",
 				s.config.Agent, want, p.agent, len(payload))

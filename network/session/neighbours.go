@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -108,8 +109,8 @@ func (n *neighbourhood) beat(alive []byte, now time.Time, silentAfter time.Durat
 	}
 }
 
-// receive counts a frame that has come from the neighbour at the other end of c. It returns nil if
-// c is not the connection to it any more.
+// receive counts a frame that has come from the neighbour at the other end of c, and returns the
+// line to it; nil if c is not the connection to it any more.
 func (n *neighbourhood) receive(c *conn, size int, now time.Time) *line {
 	l := n.lines[c.to]
 	if l == nil || l.conn != c {
@@ -146,12 +147,11 @@ func (n *neighbourhood) connected() []int {
 
 // where returns the neighbours with lines that are so, ascending.
 func (n *neighbourhood) where(is func(l *line) bool) (all []int) {
-	for j, l := range n.lines {
-		if is(l) {
+	for _, j := range slices.Sorted(maps.Keys(n.lines)) {
+		if is(n.lines[j]) {
 			all = append(all, j)
 		}
 	}
-	slices.Sort(all)
 	return all
 }
 
@@ -168,7 +168,8 @@ func (n *neighbourhood) goesOn() bool {
 
 // report returns the status of each neighbour, ascending.
 func (n *neighbourhood) report(now time.Time) (all []Neighbour) {
-	for j, l := range n.lines {
+	for _, j := range slices.Sorted(maps.Keys(n.lines)) {
+		l := n.lines[j]
 		r := l.stats
 		r.Agent, r.Connected, r.Silent = j, l.conn != nil, now.Sub(l.heard)
 		if l.conn == nil && l.lastErr != nil {
@@ -176,6 +177,5 @@ func (n *neighbourhood) report(now time.Time) (all []Neighbour) {
 		}
 		all = append(all, r)
 	}
-	slices.SortFunc(all, func(a, b Neighbour) int { return a.Agent - b.Agent })
 	return all
 }

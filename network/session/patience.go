@@ -36,19 +36,18 @@ func (c *Config) overdue(s *Session, state register.State, now time.Time) *regis
 	}
 	took := now.Sub(s.x.since)
 	for _, p := range s.x.late() {
-		l := p.line
+		l, limit := p.line, c.timeout()
 		switch {
-		case took >= c.ComputeTimeout:
-		case l.conn == nil || l.activity == waiting: // it is away for the time of grace, or waits itself
-			continue
-		case l.computes() && took < c.patience(p.agent, state):
-			continue
-		case !l.computes() && took < c.timeout():
-			continue
+		case l.conn == nil || l.activity == waiting: // it may still come back in time, or waits for another one
+			limit = c.ComputeTimeout
+		case l.computes():
+			limit = c.patience(p.agent, state)
 		}
-		return &register.Over{Session: s.Number, Agent: p.agent, Slow: l.computes(),
-			Why: fmt.Sprintf("agent %d has kept exchange %d waiting for %v, and %s", p.agent, s.x.round,
-				took.Round(time.Second), l.activity)}
+		if took >= min(limit, c.ComputeTimeout) {
+			return &register.Over{Session: s.Number, Agent: p.agent, Slow: l.computes(),
+				Why: fmt.Sprintf("agent %d has kept exchange %d waiting for %v, and %s", p.agent, s.x.round,
+					took.Round(time.Second), l.activity)}
+		}
 	}
 	return nil
 }

@@ -27,12 +27,21 @@ const tagShift = 46
 // it takes that number's place, plus the number of kinds.
 const severalBits = 64
 
+// Where the purpose of a reduction has the bits of its words, 7 bits wide, and their number; the
+// operation is below.
+const (
+	bitsShift   = 10
+	lengthShift = 17
+)
+
 func reducing(op network.Op, bits, length int) uint64 {
-	return reducingWords | uint64(op)<<workBits | uint64(bits)<<10 | uint64(length)<<17
+	return reducingWords | uint64(op)<<workBits | uint64(bits)<<bitsShift | uint64(length)<<lengthShift
 }
 
 func taggedWith(purpose uint64, tag int) uint64 { return purpose | uint64(tag&0xffff)<<tagShift }
 
+// purposeName names what an agent does, as in "agent 3 mixes". A purpose may be a neighbour's, and
+// then any number.
 func purposeName(purpose uint64) string {
 	switch purpose & (1<<workBits - 1) {
 	case mixing:
@@ -42,7 +51,7 @@ func purposeName(purpose uint64) string {
 	}
 	name := map[network.Op]string{network.Sum: "sums",
 		network.Max: "takes the largest of"}[network.Op(purpose>>workBits)]
-	words, bits := purpose&(1<<tagShift-1)>>17, purpose>>10&127
+	words, bits := purpose&(1<<tagShift-1)>>lengthShift, purpose>>bitsShift&127
 	text := fmt.Sprintf("%s %d words of %d bits", name, words, bits)
 	if bits > severalBits && bits < network.Whole {
 		text = fmt.Sprintf("%s %d words of %d kinds", name, words, bits-severalBits)

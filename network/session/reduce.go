@@ -31,7 +31,7 @@ func (s *Session) reduce(ctx context.Context, all []network.Reduction) error {
 		return s.failed(err)
 	}
 	bound := s.bound
-	s.bound = [32]byte{}
+	s.bound = [32]byte{} // it was for this reduction alone
 	if r.op == network.Sum && s.masks != nil {
 		tag, err := s.masks.Mask(s.x.round, bound, all)
 		if err != nil {
@@ -74,7 +74,7 @@ func newReduction(s *Session, all []network.Reduction) (r reduction, err error) 
 		}
 		s.opposite = s.tree.Opposite()
 	}
-	bits := all[0].Bits
+	bits := all[0].Bits // of the purpose, by which agents find out that they do other work
 	if len(all) > 1 {
 		bits = severalBits + len(all)
 	}
@@ -101,7 +101,7 @@ func (r *reduction) run(ctx context.Context) error {
 		if err := x.post(r.frame(), isParent); err != nil {
 			return err
 		}
-		if err := r.takeWords(ctx, isParent, meets); err != nil {
+		if err := r.takeWords(ctx, isParent, meets); err != nil { // the result, or the other side's words
 			return err
 		}
 		r.truncate()
@@ -111,7 +111,7 @@ func (r *reduction) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := r.s.awaitWork(ctx, r.purpose, everyone, nothing); err != nil {
+	if err := r.s.awaitWork(ctx, r.purpose, everyone, nil); err != nil { // empty frames of the others
 		return err
 	}
 	x.advance()
@@ -129,6 +129,7 @@ func (r *reduction) neighbours() (parent int, below []int, meets bool) {
 	}
 	if i == t.Root {
 		parent, below = opposite, slices.DeleteFunc(slices.Clone(below), func(j int) bool { return j == opposite })
+		// of the agent opposite the root is the parent anyway
 	}
 	return parent, below, i == t.Root || i == opposite
 }
@@ -162,20 +163,21 @@ func (r *reduction) takeWords(ctx context.Context, from func(p *edge) bool, comb
 	})
 }
 
-// takeIn takes in the words of a payload.
+// takeIn takes in the words of a payload: it combines its own with them or, as the result, puts
+// them in their place.
 func (r *reduction) takeIn(payload []byte, combine bool) error {
 	for k, x := range r.parts {
-		own := payload
-		if k < len(r.parts)-1 {
-			own = payload[:min(len(payload), network.PackedBytes(x.Bits, len(x.Words)))]
+		part := payload
+		if k < len(r.parts)-1 { // the last one is all the rest, so that bytes too many are an error
+			part = payload[:min(len(payload), network.PackedBytes(x.Bits, len(x.Words)))]
 		}
-		payload = payload[len(own):]
+		payload = payload[len(part):]
 		theirs := x.Words
 		if combine {
 			r.s.words = resize(r.s.words, len(x.Words))
 			theirs = r.s.words
 		}
-		if err := network.UnpackWords(theirs, x.Bits, own); err != nil {
+		if err := network.UnpackWords(theirs, x.Bits, part); err != nil {
 			return err
 		}
 		if combine {

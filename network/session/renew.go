@@ -57,23 +57,19 @@ func (l *links) serverSettings() *tls.Config {
 // keyOf returns the SHA-256 of the public key with which the other side of a connection came, in
 // hexadecimal; "" if it has none.
 func keyOf(auth credentials.AuthInfo) string {
-	info, ok := auth.(credentials.TLSInfo)
-	if !ok || len(info.State.PeerCertificates) == 0 {
+	theirs := stateOf(auth).PeerCertificates
+	if len(theirs) == 0 {
 		return ""
 	}
-	return pki.KeyDigest(info.State.PeerCertificates[0])
+	return pki.KeyDigest(theirs[0])
 }
 
 // connectionExpiry returns when the first certificate of a connection expires, of either side; the
 // zero time if it has none.
 func connectionExpiry(own *pki.Identity, auth credentials.AuthInfo) time.Time {
-	info, ok := auth.(credentials.TLSInfo)
-	if own == nil || !ok {
-		return time.Time{}
-	}
-	theirs := pki.ExpiryOf(info.State.VerifiedChains)
-	if until := own.Expires(); until.Before(theirs) {
-		return until
+	theirs := pki.ExpiryOf(stateOf(auth).VerifiedChains)
+	if own != nil && own.Expires().Before(theirs) {
+		return own.Expires()
 	}
 	return theirs
 }

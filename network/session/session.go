@@ -64,8 +64,9 @@ var (
 	_ network.Binder = (*Session)(nil)
 )
 
-// newSession returns a decided session with masks by a key, under the agent's lock.
-func newSession(c *Config, d owner, l *ledger, mu *sync.Mutex, lineTo func(agent int) *line, s register.Session,
+// newSession returns a decided session with masks by a key. mu is the agent's lock, which the
+// caller has. An agent that is no member, and a key of others in the decision, are errors.
+func newSession(c *Config, agent owner, l *ledger, mu *sync.Mutex, lineTo func(agent int) *line, s register.Session,
 	key *masks.Key) (*Session, error) {
 	matrix, err := c.Matrix.Members(s.Epoch)
 	if err != nil {
@@ -79,8 +80,8 @@ func newSession(c *Config, d owner, l *ledger, mu *sync.Mutex, lineTo func(agent
 	for _, w := range matrix.Row(position) {
 		var p *edge
 		if w.Agent != position {
-			agent := s.Epoch.Members[w.Agent]
-			p = &edge{agent: agent, position: w.Agent, line: lineTo(agent)}
+			other := s.Epoch.Members[w.Agent]
+			p = &edge{agent: other, position: w.Agent, line: lineTo(other)}
 			edges = append(edges, p)
 		}
 		row = append(row, p)
@@ -93,7 +94,7 @@ func newSession(c *Config, d owner, l *ledger, mu *sync.Mutex, lineTo func(agent
 	}
 	x := newExchange(s.Name(), edges, mu)
 	x.count = c.Sent
-	return &Session{Session: s, config: c, owner: d, ledger: l, x: x, masks: m,
+	return &Session{Session: s, config: c, owner: agent, ledger: l, x: x, masks: m,
 		view:    view{matrix: matrix, position: position, row: row, Combiner: matrix.Combiner(position), opposite: -1},
 		scratch: scratch{terms: make([][]float64, len(row)), decoded: make([][]float64, len(row))}}, nil
 }
@@ -112,7 +113,8 @@ func (s *Session) Mixer(i int) network.Reducer {
 // Fail implements [network.Team] by [Agent.Fail].
 func (s *Session) Fail(err error) { s.owner.Fail(err) }
 
-// Waited implements [network.Waiter], for this session.
+// Waited implements [network.Waiter], for this session: by the agents' numbers in the roster, up to
+// the highest member.
 func (s *Session) Waited() []float64 {
 	s.x.mu.Lock()
 	defer s.x.mu.Unlock()
@@ -139,6 +141,7 @@ func (s *Session) Noise(words []uint64) {
 func (s *Session) Save(ctx context.Context, write func() error) error {
 	s.x.about(saving)
 	err := s.ledger.during(func() error {
+		// A promise of a later session would be followed by a file that its answer does not have.
 		if s.x.ended() != nil || s.ledger.read().Promised != s.Number {
 			return s.endedBy("it ended before a file was written")
 		}
@@ -233,8 +236,9 @@ func (s *Session) failed(err error) error {
 	return err
 }
 
-// awaitWork waits for the vectors of some neighbours, which must do the same as this agent. check
-// returns a neighbour whose vector cannot be, and why.
+// awaitWork waits for the vectors of some neighbours, which must do the same as this agent. check,
+// if not nil, looks at them then. It returns a neighbour whose vector cannot be, and why, which
+// ends the session, or no neighbour and an error of this agent's, which ends its part in the run.
 func (s *Session) awaitWork(ctx context.Context, purpose uint64, from func(p *edge) bool,
 	check func() (bad *edge, reason error)) error {
 	if err := s.x.await(ctx, from); err != nil {
@@ -249,6 +253,9 @@ func (s *Session) awaitWork(ctx context.Context, purpose uint64, from func(p *ed
 				s.config.Agent, purposeName(purpose), p.agent, purposeName(theirs)))
 		}
 	}
+	if check == nil {
+		return nil
+	}
 	switch bad, reason := check(); {
 	case bad != nil:
 		return s.blame(bad, reason)
@@ -257,9 +264,6 @@ func (s *Session) awaitWork(ctx context.Context, purpose uint64, from func(p *ed
 	}
 	return nil
 }
-
-// nothing is the check of vectors without a payload: none.
-func nothing() (bad *edge, reason error) { return nil, nil }
 
 // errStuck ends a connection over which the neighbour reads too little.
 var errStuck = errors.New("the neighbour does not read")

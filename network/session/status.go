@@ -18,7 +18,7 @@ type Status struct {
 	Since    time.Duration // the time that the agents have met, or that this agent has waited in
 	// its exchange
 	Holdups   []int // agents for which the meeting or the exchange waits
-	Computing bool  // those that report computing
+	Computing bool  // the exchange waits, and all of these report that they compute
 	Members   []int // of the session, or of the last one
 	Epoch     int   // of these
 	Slow      []int // agents that are left out at present as they were slow
@@ -58,10 +58,11 @@ func (a *Agent) Status() Status {
 	} else if c := a.chain.current; c != nil {
 		s.Session, s.Members, s.Epoch = c.Number, c.Epoch.Members, c.Epoch.Number
 		s.Exchange, s.Vectors, s.VectorBytes = c.x.round, c.x.vectors, c.x.bytes
-		for _, p := range c.x.late() {
+		late := c.x.late()
+		for _, p := range late {
 			s.Holdups, s.Since = append(s.Holdups, p.agent), now.Sub(c.x.since)
-			s.Computing = (s.Computing || len(s.Holdups) == 1) && p.line.computes()
 		}
+		s.Computing = late != nil && !slices.ContainsFunc(late, func(p *edge) bool { return !p.line.computes() })
 		for _, p := range c.x.edges {
 			k := slices.IndexFunc(s.Neighbours, func(n Neighbour) bool { return n.Agent == p.agent })
 			s.Neighbours[k].Waited = p.waited

@@ -45,7 +45,7 @@ func (c *Config) validateAddresses() error {
 		listen = c.Listener.Addr().String()
 	}
 	for i, a := range c.Addresses {
-		switch {
+		switch { // dials and isRelayed are false of agents that are no neighbours
 		case a == "" && slices.Contains(c.admissionNeighbours, i):
 			return dsbo.ConfigErrorf(
 				"agent %d connects to its neighbours, which must have addresses; agent %d has none", c.Agent, i)

@@ -49,7 +49,8 @@ func (r *warrants) admit(c *Config, id *pki.Identity, agent int, text string) (n
 	return neighbours, err
 }
 
-// remove takes in a removal, and returns whose it is.
+// remove takes in a removal, and returns whose it is. known is true of a text that has come before,
+// whose signature is not checked again.
 func (r *warrants) remove(c *Config, id *pki.Identity, text string) (agent int, known bool, err error) {
 	for agent, before := range r.removed {
 		if before == text {
