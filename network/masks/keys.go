@@ -70,6 +70,7 @@ func (k *Key) Session(id [32]byte, agent int, members []int, publics [][]byte) (
 		return nil, fmt.Errorf("the session must have agent %d with the key that it drew; it has not", agent)
 	}
 	m := &Masks{agent: agent, members: members, last: -1, ciphers: make([]cipher.Block, len(members))}
+	// A member that was told other keys or members has other streams, and another tag.
 	names := fmt.Appendf(nil, "dsbo masks of %v\n", members)
 	all := sha256.Sum256(slices.Concat(names, id[:], slices.Concat(publics...)))
 	m.tag = int(binary.LittleEndian.Uint64(all[:]) & (1<<tagBits - 1))

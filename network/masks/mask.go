@@ -50,11 +50,11 @@ func (m *Masks) Mask(exchange int, bound [32]byte, parts []network.Reduction) (t
 	}
 	m.last = exchange
 	name := nameOf(exchange, bound)
-	size := 64
+	size := 64 // a wider number than the words of a part need masks them as well
 	if len(parts) == 1 {
 		size = parts[0].Bits
 	}
-	switch {
+	switch { // the fewest bytes of the streams, which cost the most
 	case size <= 16:
 		addStreams[uint16](m, name[:], parts)
 	case size <= 32:
@@ -81,7 +81,7 @@ func addStreams[T unsigned](m *Masks, name []byte, parts []network.Reduction) {
 	}
 	numbers := make([]T, min(most, maskChunk/int(unsafe.Sizeof(T(0)))))
 	for _, x := range parts {
-		carries := make([]uint64, len(streams))
+		carries := make([]uint64, len(streams)) // from chunk to chunk of a whole number
 		for words := x.Words; len(words) > 0; { // a chunk stays in the processor's cache
 			chunk := words[:min(len(words), len(numbers))]
 			raw := bytesOf(numbers[:len(chunk)])
@@ -90,7 +90,7 @@ func addStreams[T unsigned](m *Masks, name []byte, parts []network.Reduction) {
 					continue
 				}
 				clear(raw)
-				stream.XORKeyStream(raw, raw)
+				stream.XORKeyStream(raw, raw) // the stream itself
 				if subtract := m.members[j] < m.agent; x.Bits >= network.Whole {
 					carries[j] = addWhole(chunk, numbers[:len(chunk)], subtract, carries[j])
 				} else {

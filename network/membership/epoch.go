@@ -33,8 +33,8 @@ func (l Log) At(epoch, n int) (Epoch, error) {
 	c := l[epoch-1]
 	e := Epoch{Number: epoch, Iteration: c.Iteration, Session: c.Session, ID: c.ID, Members: c.Members, Lost: c.Lost,
 		Cut: c.Cut}
-	for _, before := range l[:epoch] {
-		e.Edges = append(e.Edges, before.Edges...)
+	for _, change := range l[:epoch] { // an admission is good for all later epochs
+		e.Edges = append(e.Edges, change.Edges...)
 	}
 	return e, nil
 }
@@ -71,13 +71,13 @@ func (e Epoch) StateKept(before Epoch, agent int) bool {
 // state, in a run whose roster has n agents at the start.
 func (l Log) StateKept(from, to, agent, n int) bool {
 	before, err := l.At(from, n)
-	_, member := before.Position(agent)
-	for number := from + 1; number <= to && member && err == nil; number++ {
+	_, kept := before.Position(agent)
+	for number := from + 1; number <= to && kept && err == nil; number++ {
 		var e Epoch
 		e, err = l.At(number, n)
-		member, before = e.StateKept(before, agent), e
+		kept, before = e.StateKept(before, agent), e
 	}
-	return member && err == nil
+	return kept && err == nil // an epoch that the log does not have is an error
 }
 
 func everybody(n int) []int {

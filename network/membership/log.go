@@ -93,7 +93,7 @@ func Parse(name string, from io.Reader) (Log, error) {
 	var l Log
 	lines := bufio.NewScanner(from)
 	lines.Buffer(nil, maxLine)
-	lines.Split(func(data []byte, _ bool) (advance int, line []byte, err error) {
+	lines.Split(func(data []byte, _ bool) (advance int, line []byte, err error) { // drops a last line without end
 		if advance = bytes.IndexByte(data, '\n') + 1; advance > 0 {
 			line = data[:advance]
 		}
@@ -144,7 +144,7 @@ func (l Log) successorError(c Change) error {
 	case c.Iteration < before.Iteration:
 		return fmt.Errorf("epoch %d must not begin before epoch %d, at iteration %d; it begins at %d", c.Epoch,
 			before.Epoch, before.Iteration, c.Iteration)
-	case c.Session <= before.Session && (c.Session > 0 || before.Session > 0):
+	case c.Session <= before.Session && (c.Session > 0 || before.Session > 0): // logs of older runs have none
 		return fmt.Errorf("epoch %d must begin with a session after %d, with which epoch %d begins; it begins with %d",
 			c.Epoch, before.Session, before.Epoch, c.Session)
 	case !c.isNamed():
@@ -297,8 +297,9 @@ func (l Log) Validate(roster, quorum int) error {
 // or a removed agent, is unknown. The roster has n agents at the start.
 func (c Change) admit(known []bool, n int) error {
 	for _, e := range c.Edges {
-		known[e[1]] = known[e[1]] || e[1] >= n
-		known[e[0]] = known[e[0]] || e[0] >= n
+		for _, end := range e {
+			known[end] = known[end] || end >= n // an agent of the start that was removed stays out
+		}
 	}
 	for _, m := range slices.Concat(c.Members, c.Removed) {
 		if !known[m] {
@@ -314,16 +315,13 @@ func (c Change) admit(known []bool, n int) error {
 // stayingError returns what is wrong with a change, given the members of the epoch before.
 func (c Change) stayingError(before []int) error {
 	was := func(m int) bool { return slices.Contains(before, m) }
-	for _, m := range c.Lost {
-		if !was(m) {
-			return fmt.Errorf("agent %d, which has lost its state, must be a member of the epoch before epoch %d", m,
-				c.Epoch)
+	for k, m := range slices.Concat(c.Lost, c.Slow) {
+		which := "has lost its state"
+		if k >= len(c.Lost) {
+			which = "is left out as slow"
 		}
-	}
-	for _, m := range c.Slow {
 		if !was(m) {
-			return fmt.Errorf("agent %d, which is left out as slow, must be a member of the epoch before epoch %d",
-				m, c.Epoch)
+			return fmt.Errorf("agent %d, which %s, must be a member of the epoch before epoch %d", m, which, c.Epoch)
 		}
 	}
 	if !slices.ContainsFunc(c.Members, func(m int) bool { return was(m) && !slices.Contains(c.Lost, m) }) {

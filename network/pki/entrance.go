@@ -21,7 +21,7 @@ import (
 type Limits struct {
 	Strangers int           // connections at once
 	Bytes     int64         // that each may send; 0: there is no bound
-	Time      time.Duration // within which each must be admitted; 0: there is no bound
+	Time      time.Duration // within which each must be admitted
 }
 
 // errStranger ends connections that must have been admitted before they send more.
@@ -58,20 +58,19 @@ func (l *listener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// admit counts a stranger. It returns the stranger to evict, nil if there is room.
+// admit counts a stranger. It returns the stranger to evict, nil if there is room: the caller
+// closes it, without the lock, which Close takes.
 func (l *listener) admit(c *Conn) (crowded *Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if c.closed || c.stranger {
+	if c.closed || c.stranger { // it was dismissed after its end, or twice
 		return nil
 	}
 	c.stranger = true
 	l.entered++
 	c.number = l.entered
 	l.hosts[c.host] = append(l.hosts[c.host], c)
-	if l.limits.Time > 0 {
-		c.timer = time.AfterFunc(l.limits.Time, func() { c.Close() })
-	}
+	c.timer = time.AfterFunc(l.limits.Time, func() { c.Close() })
 	most, strangers := l.hosts[c.host], 0
 	for _, all := range l.hosts {
 		if strangers += len(all); len(all) > len(most) || len(all) == len(most) && all[0].number < most[0].number {
@@ -84,15 +83,13 @@ func (l *listener) admit(c *Conn) (crowded *Conn) {
 	return most[0]
 }
 
-// discharge counts a stranger no longer.
+// discharge counts a stranger no longer. The caller has the lock.
 func (l *listener) discharge(c *Conn) {
 	if !c.stranger {
 		return
 	}
 	c.stranger = false
-	if c.timer != nil {
-		c.timer.Stop()
-	}
+	c.timer.Stop()
 	all := slices.DeleteFunc(l.hosts[c.host], func(of *Conn) bool { return of == c })
 	if l.hosts[c.host] = all; len(all) == 0 {
 		delete(l.hosts, c.host)
@@ -141,7 +138,7 @@ func (c *Conn) Read(b []byte) (int, error) {
 		return 0, errors.Join(errStranger, c.Close())
 	}
 	n, err := c.Conn.Read(b[:min(int64(len(b)), left)])
-	c.allowance.Add(-int64(n))
+	c.allowance.Add(-int64(n)) // one goroutine reads
 	return n, err
 }
 

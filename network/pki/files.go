@@ -26,7 +26,7 @@ func (f *Files) Changed(now time.Time) (*Identity, error) {
 		keyFile(f.Folder, name)} {
 		text, err := files.ReadFile(path)
 		if err != nil {
-			text = []byte(err.Error()) // Load returns this error too
+			text = []byte(err.Error()) // a content like others: Load returns this error, once
 		}
 		digest := sha256.Sum256(text)
 		h.Write(digest[:])

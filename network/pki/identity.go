@@ -56,7 +56,7 @@ func (id *Identity) Server() *tls.Config {
 		MinVersion:   tls.VersionTLS13,
 		Certificates: []tls.Certificate{id.certificate},
 		ClientAuth:   tls.RequireAndVerifyClientCert,
-		ClientCAs:    id.pool(),
+		ClientCAs:    poolOf(id.authorities),
 		// With a ticket an agent could reconnect without a certificate that is valid at that time.
 		SessionTicketsDisabled: true,
 	}
@@ -71,7 +71,7 @@ func (id *Identity) Client(to int) *tls.Config {
 		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
 			return &id.certificate, nil
 		},
-		RootCAs:    id.pool(),
+		RootCAs:    poolOf(id.authorities),
 		ServerName: Name(to),
 	}
 }
@@ -90,8 +90,6 @@ func (id *Identity) ToHost(host string, protocols ...string) *tls.Config {
 	}
 	return &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, ServerName: host, NextProtos: protocols}
 }
-
-func (id *Identity) pool() *x509.CertPool { return poolOf(id.authorities) }
 
 func poolOf(certificates []*x509.Certificate) *x509.CertPool {
 	pool := x509.NewCertPool()
@@ -121,7 +119,7 @@ func Load(folder string, agent int, now time.Time) (*Identity, error) {
 	id := &Identity{Agent: agent, certificate: pair, trusted: trust}
 	chain, err := x509.ParseCertificates(id.Certificate())
 	if err == nil {
-		id.expires, err = verifyChain(chain, agent, id.pool(), now)
+		id.expires, err = verifyChain(chain, agent, poolOf(id.authorities), now)
 	}
 	if err != nil {
 		return nil, dsbo.ConfigErrorf("%s: %w", certificateFile(folder, Name(agent)), err)

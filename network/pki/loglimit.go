@@ -37,7 +37,7 @@ type kind [2]string
 
 // A count is the rate limiter's state of a kind.
 type count struct {
-	credit  time.Duration // Every for each line that may come at once
+	credit  time.Duration // every for each line that may come at once
 	updated time.Time
 	omitted int // left out since the last line
 }
@@ -56,7 +56,7 @@ func (k *kinds) allow(of kind, now time.Time) (missed int, ok bool) {
 		c = &count{credit: burst * every, updated: now}
 		k.all[of] = c
 	}
-	c.credit = min(burst*every, c.credit+now.Sub(c.updated))
+	c.credit = min(burst*every, c.credit+now.Sub(c.updated)) // time is credit: a token bucket
 	c.updated = now
 	if c.credit < every {
 		c.omitted++

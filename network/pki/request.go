@@ -56,7 +56,7 @@ func MakeRequest(folder string, agent int) (*Request, error) {
 // siteKey reads the agent's key, or makes one.
 func siteKey(folder string, agent int) (crypto.Signer, error) {
 	key, err := load(keyFile(folder, Name(agent)), parseKey)
-	if !errors.Is(err, fs.ErrNotExist) {
+	if !errors.Is(err, fs.ErrNotExist) { // a key that cannot be read is not replaced
 		return key, err
 	}
 	made, err := newKey()

@@ -39,7 +39,7 @@ func noteSignature(by *x509.Certificate, text, signature []byte) {
 func remember(d digest) {
 	good.Lock()
 	defer good.Unlock()
-	if len(good.digests)%mostRemembered == 0 { // at the start, and when it is full
+	if len(good.digests)%mostRemembered == 0 { // at the start, and when it is full: all are forgotten at once
 		good.digests = map[digest]bool{}
 	}
 	good.digests[d] = true

@@ -43,7 +43,7 @@ func (a *Authority) warrant(line, run, hash string) (string, error) {
 	}
 	kind, _, _ := strings.Cut(line, " ")
 	text := line + base64.StdEncoding.EncodeToString(signature)
-	if _, err := parseWarrant(kind, text); err != nil { // such as of agent 10000
+	if _, err := parseWarrant(kind, text); err != nil { // such as of agent 10000: nobody could read it
 		return "", dsbo.ConfigErrorf("%w", err)
 	}
 	return text, nil
@@ -68,9 +68,9 @@ var warrant = func() *regexp.Regexp {
 }()
 
 func parseWarrant(kind, text string) (w signedLine, err error) {
-	parts := warrant.FindStringSubmatch(text)
-	if parts == nil || parts[2] != kind || (parts[4] != "") != (kind == admissionKind) ||
-		len(text) > membership.MaxWarrant {
+	parts := warrant.FindStringSubmatch(text) // all, line, kind, agent, neighbours, signature
+	if parts == nil || parts[2] != kind || len(text) > membership.MaxWarrant ||
+		(parts[4] != "") != (kind == admissionKind) { // only an admission has neighbours
 		return w, fmt.Errorf("the %s must be a line such as %q, with %q after the number of who is admitted, of at "+
 			"most %d bytes; it is %.60q", kind, kind+" of agent 8, signed ...", "beside 0,3",
 			membership.MaxWarrant, text)

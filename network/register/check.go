@@ -20,13 +20,13 @@ const (
 // check returns what is wrong with an answer by itself, so that it can be used once its
 // signature and its warrants are verified.
 func (r Rule) check(a Answer) error {
-	for _, c := range []struct {
+	for _, c := range []struct { // the first that does not hold is the error
 		holds bool
 		must  string
 	}{
 		{isAgent(a.Agent), "the agent must be 0 to 1023"},
 		{a.Number <= maxNumber && a.Last < a.Number, "the number must be above the last one, and at most 2⁶²"},
-		{len(a.Log) == 0 || a.Log[0].Session > 0 && a.Log[len(a.Log)-1].Session <= a.Last,
+		{len(a.Log) == 0 || a.Log[0].Session > 0 && a.Log[len(a.Log)-1].Session <= a.Last, // they ascend
 			"lines of the log must be of sessions up to the last one"},
 		{len(a.Points) <= maxPoints && !slices.ContainsFunc(a.Points, func(p Point) bool {
 			return p.Epoch > a.Last || p.Iteration < 0 || p.Iteration > Result || !isShort(p.Digest)

@@ -13,15 +13,16 @@ import (
 
 // A meeting is what the answers to one proposal have in common.
 type meeting struct {
-	Rule                     // of the run
-	number  uint64           // of the proposal
-	all     []Answer         // by agent
-	answers []Answer         // of those that may take part, by agent
-	newest  Answer           // has begun the newest session
-	log     membership.Log   // of that session
-	epoch   membership.Epoch // the log's last
-	roster  []int            // of the run, ascending: admitted and not removed
-	edges   membership.Edges // that admissions of this meeting add
+	Rule                      // of the run
+	number   uint64           // of the proposal
+	all      []Answer         // by agent
+	answers  []Answer         // of all that may take part, by agent
+	proposer Answer           // of the agent that proposes
+	newest   Answer           // has begun the newest session
+	log      membership.Log   // of that session
+	epoch    membership.Epoch // the log's last
+	roster   []int            // of the run, ascending: admitted and not removed
+	edges    membership.Edges // that admissions of this meeting add
 	// removals and refused are texts, by agent; removed are all that are out for good.
 	removals, refused map[int]string
 	removed           map[int]bool // by agent
@@ -44,6 +45,7 @@ func Decide(rule Rule, answers []Answer) (Session, error) {
 	if err != nil {
 		return Session{}, err
 	}
+	// At the start all agents are needed, and with the result nobody computes any more.
 	if p.begin.Iteration != Start && p.begin.Iteration != Result {
 		p = m.leaveOut(p)
 	}
@@ -60,14 +62,15 @@ func Decide(rule Rule, answers []Answer) (Session, error) {
 }
 
 // leaveOut returns a plan without the agents that are slow or come and go, each only if the rest
-// can continue without it.
+// can continue without it, from a checkpoint: with one agent less the newest point may be another
+// one.
 func (m *meeting) leaveOut(p plan) plan {
-	for _, agent := range p.members {
+	for _, agent := range p.members { // of the first plan: p changes below
 		isSlow, comesAndGoes := m.isSlow(agent), m.losses(agent, p.begin.Iteration) >= mostLosses
 		if !isSlow && !comesAndGoes {
 			continue
 		}
-		slow := p.slow
+		slow := p.slow // for the log, which counts departures of members alone
 		if _, was := m.epoch.Position(agent); isSlow && was {
 			slow = append(slices.Clone(slow), agent)
 		}
@@ -98,7 +101,8 @@ func (m *meeting) losses(agent, iteration int) (times int) {
 	return times
 }
 
-// isSlow reports whether all neighbours of an agent that have answered have waited too long for it.
+// isSlow reports whether all neighbours of an agent that have answered have waited too long for it,
+// and one has answered: no neighbour alone can put it out.
 func (m *meeting) isSlow(agent int) bool {
 	slow := false
 	for _, e := range m.graph() {
@@ -114,7 +118,9 @@ func (m *meeting) isSlow(agent int) bool {
 	return slow
 }
 
-// meetingOf returns what answers have in common.
+// meetingOf returns what answers have in common. An error shows that they do not belong together:
+// they are of several proposals, one agent's twice, of several logs of one session, or without the
+// proposer's.
 func meetingOf(rule Rule, answers []Answer) (*meeting, error) {
 	m := &meeting{Rule: rule, all: slices.Clone(answers), removals: map[int]string{}, refused: map[int]string{},
 		removed: map[int]bool{}}
@@ -133,12 +139,14 @@ func meetingOf(rule Rule, answers []Answer) (*meeting, error) {
 		}
 		for agent, text := range a.Removals {
 			m.removed[agent] = true
-			m.removals[agent] = max(m.removals[agent], text) // there may be several signatures
+			m.removals[agent] = max(m.removals[agent], text) // of several signatures the same at all agents
 		}
 	}
-	if !slices.ContainsFunc(answers, func(a Answer) bool { return a.Agent == proposerOf(a.Number) }) {
+	proposer := slices.IndexFunc(m.all, func(a Answer) bool { return a.Agent == proposerOf(a.Number) })
+	if proposer < 0 {
 		return nil, errors.New("the agent that proposes a session must answer; it does not")
 	}
+	m.proposer = m.all[proposer]
 	m.number, m.log = m.newest.Number, m.newest.Log
 	m.epoch = m.log.Last(rule.Matrix.N())
 	for _, agent := range m.log.Removed() {
@@ -163,7 +171,7 @@ func (m *meeting) enroll() error {
 	for _, e := range m.epoch.Edges { // of admissions of before
 		known[e[0]], known[e[1]] = true, true
 	}
-	size := len(known) - len(m.log.Removed())
+	size := len(known) - len(m.log.Removed()) // of the roster
 	for _, a := range m.all {
 		if known[a.Agent] || m.removed[a.Agent] {
 			continue
@@ -187,7 +195,7 @@ func (m *meeting) enroll() error {
 			m.edges = append(m.edges, [2]int{j, a.Agent})
 		}
 	}
-	slices.SortFunc(m.edges, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
+	sortEdges(m.edges)
 	m.roster = slices.Sorted(maps.Keys(known))
 	m.roster = slices.DeleteFunc(m.roster, func(i int) bool { return m.removed[i] })
 	return nil
@@ -212,11 +220,15 @@ func (m *meeting) refuse() {
 // graph returns the edges of the roster's graph, each [i, j] with i < j, ascending.
 func (m *meeting) graph() membership.Edges {
 	edges := slices.Concat(m.epoch.Edges, m.edges, m.Matrix.Edges())
-	slices.SortFunc(edges, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
+	sortEdges(edges)
 	return slices.Compact(edges)
 }
 
-// answer returns an agent's.
+func sortEdges(edges membership.Edges) {
+	slices.SortFunc(edges, func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
+}
+
+// answer returns an agent's answer, and false if it has given none or must not take part.
 func (m *meeting) answer(agent int) (Answer, bool) {
 	k, is := slices.BinarySearchFunc(m.answers, agent, func(a Answer, i int) int { return cmp.Compare(a.Agent, i) })
 	if !is {

@@ -13,21 +13,22 @@ import (
 	"dsbo/network/membership"
 )
 
-// session returns what a plan and the answers have for a session that adds nothing to the log.
+// session returns the session that follows from a plan and the answers, without a line of its own
+// in the log.
 func (m *meeting) session(p plan) Session {
 	s := Session{Number: m.number, ID: m.id(p), Epoch: m.epoch, Entering: p.entering, Begin: p.begin, Log: m.log,
 		Instances: map[int]uint64{}, Tags: maps.Clone(m.newest.Tags), Removals: m.removals, Refused: m.refused}
-	if s.Tags == nil {
+	if s.Tags == nil { // of the first session
 		s.Tags = map[int]string{}
 	}
 	for k, i := range p.members {
-		a, _ := m.answer(i)
+		a, _ := m.answer(i) // members have answered
 		s.Keys = append(s.Keys, a.Key)
 		s.Instances[i] = a.Instance
 		if _, known := s.Tags[i]; !known {
 			s.Tags[i] = a.Data
 		}
-		if k == 0 {
+		if k == 0 { // of which stays what all others have too
 			s.Kept = maps.Clone(a.Kept)
 		}
 		maps.DeleteFunc(s.Kept, func(name, digest string) bool {
@@ -55,10 +56,9 @@ func (m *meeting) id(p plan) [sha256.Size]byte {
 // line returns the line of the log with which a session of an id begins; false where its members,
 // their edges and their states are as before.
 func (m *meeting) line(p plan, id [sha256.Size]byte) (membership.Change, bool) {
-	proposer, _ := m.proposer()
 	c := membership.Change{Epoch: len(m.log) + 1, Iteration: max(0, p.begin.Iteration), Session: m.number,
-		ID: hex.EncodeToString(id[:]), Members: p.members, Cut: p.cut, Slow: p.slow, Proposer: proposer.Agent,
-		Time: proposer.Time.UTC().Format(time.RFC3339)}
+		ID: hex.EncodeToString(id[:]), Members: p.members, Cut: p.cut, Slow: p.slow, Proposer: m.proposer.Agent,
+		Time: m.proposer.Time.UTC().Format(time.RFC3339)}
 	for _, i := range p.entering {
 		if _, was := m.epoch.Position(i); was {
 			c.Lost = append(c.Lost, i)
@@ -69,9 +69,9 @@ func (m *meeting) line(p plan, id [sha256.Size]byte) (membership.Change, bool) {
 			c.Edges = append(c.Edges, e)
 		}
 	}
-	known := m.log.Removed()
+	before := m.log.Removed()
 	for _, i := range slices.Sorted(maps.Keys(m.removed)) {
-		if !slices.Contains(known, i) && m.isKnown(i) {
+		if !slices.Contains(before, i) && m.isKnown(i) { // the log names no agent that it has never had
 			c.Removed = append(c.Removed, i)
 		}
 	}
@@ -84,11 +84,6 @@ func (m *meeting) line(p plan, id [sha256.Size]byte) (membership.Change, bool) {
 func (m *meeting) isKnown(agent int) bool {
 	return agent < m.Matrix.N() ||
 		slices.ContainsFunc(m.epoch.Edges, func(e [2]int) bool { return e[0] == agent || e[1] == agent })
-}
-
-func (m *meeting) proposer() (Answer, bool) {
-	k := slices.IndexFunc(m.all, func(a Answer) bool { return a.Agent == proposerOf(m.number) })
-	return m.all[max(k, 0)], k >= 0
 }
 
 // reasons returns why a line is in the log, a sentence each.

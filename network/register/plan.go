@@ -44,7 +44,8 @@ func (m *meeting) plan(members, slow []int) (plan, error) {
 	return p, m.mixingError(p)
 }
 
-// quorumError returns why some agents are no quorum.
+// quorumError returns why some agents are no quorum: they are too few, or too few of them have
+// begun a session where others have. Where the refused agents would make it up, no wait helps.
 func (m *meeting) quorumError(members []int) error {
 	quorum, experienced := m.Quorum, 0
 	if quorum == 0 {
@@ -55,7 +56,7 @@ func (m *meeting) quorumError(members []int) error {
 			experienced++
 		}
 	}
-	refused := slices.DeleteFunc(slices.Sorted(maps.Keys(m.refused)),
+	refused := slices.DeleteFunc(slices.Sorted(maps.Keys(m.refused)), // without strangers
 		func(i int) bool { return !slices.Contains(m.roster, i) })
 	switch away := m.away(members); {
 	case len(members) < quorum && len(members)+len(refused) >= quorum:
@@ -70,7 +71,8 @@ func (m *meeting) quorumError(members []int) error {
 	return nil
 }
 
-// startError returns why some agents cannot begin with nothing.
+// startError returns why some agents cannot begin with nothing, which all of the roster must do
+// together, and none after a change of members: what was computed before is lost then.
 func (m *meeting) startError(members []int) error {
 	away := m.away(members)
 	for i := range m.Matrix.N() {
@@ -93,7 +95,7 @@ func (m *meeting) mixingError(p plan) error {
 	e := membership.Epoch{Number: m.epoch.Number + 1, Members: p.members,
 		Edges: slices.Concat(m.epoch.Edges, m.edges), Cut: p.cut}
 	if slices.Equal(p.members, m.epoch.Members) && slices.Equal(p.cut, m.epoch.Cut) {
-		e = m.epoch
+		e = m.epoch // of epoch 0 the matrix is the roster's own
 	}
 	_, err := m.Matrix.Members(e)
 	least := m.LeastMembers
@@ -176,8 +178,8 @@ func (m *meeting) lacksFirst(members, holders []int) bool {
 }
 
 // isUsable reports whether an agent can begin the epoch of the log with a point: it is of that
-// epoch, or of one before, at whose end all later ones began, in which the agent kept its state.
-// The result of the epoch is good for all.
+// epoch, or of one before, at whose end all later ones began (no iteration is between them), in
+// which the agent kept its state. The result of the epoch is good for all.
 func (m *meeting) isUsable(agent int, p Point) bool {
 	if p.Iteration == Result {
 		return p.Epoch == m.epoch.Session

@@ -103,7 +103,7 @@ func (a *attempts) addSession(x Session, own int) {
 	for agent, instance := range x.Instances {
 		if before, known := next.Instances[agent]; known && before != instance {
 			next.Restarts[agent]++
-			if agent == own || next.Restarts[agent] <= mostRestarts {
+			if agent == own || next.Restarts[agent] <= mostRestarts { // else its word counts no more
 				next.Count = 0
 			}
 		}
@@ -119,7 +119,7 @@ func (a attempts) Pause(most time.Duration) time.Duration {
 	if a.Count <= patientAttempts {
 		return 0
 	}
-	return min(most, time.Second<<min(a.Count-patientAttempts-1, 30))
+	return min(most, time.Second<<min(a.Count-patientAttempts-1, 30)) // 2^30 s do not overflow
 }
 
 // Err returns an error once there were 50 attempts: what ends each session does not go away by

@@ -128,7 +128,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	for pause := firstRetry; ; pause = min(2*pause, lastRetry) {
 		conn, err := l.client.await(l.ctx)
 		if l.ctx.Err() != nil {
-			if conn != nil {
+			if conn != nil { // it came as the listener was closed
 				conn.Close()
 			}
 			return nil, net.ErrClosed
@@ -157,20 +157,21 @@ func (c Client) await(ctx context.Context) (net.Conn, error) {
 	}
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
-	for b := []byte{stillWaiting}; b[0] == stillWaiting; {
-		_ = conn.SetReadDeadline(time.Now().Add(3 * waitingBeat))
-		if _, err = conn.Read(b); err == nil && b[0] == joined {
+	for b := []byte{0}; ; {
+		_ = conn.SetReadDeadline(time.Now().Add(3 * waitingBeat)) // the relay is gone after three beats
+		_, err := conn.Read(b)
+		switch {
+		case err != nil:
+		case b[0] == stillWaiting:
+			continue
+		case b[0] == joined:
 			return conn, conn.SetReadDeadline(time.Time{})
+		default:
+			err = errors.New("it is no relay: it must send . and ! alone to who waits")
 		}
-		if err != nil {
-			break
-		}
+		conn.Close()
+		return nil, fmt.Errorf("relay %s: %w", c.Address, err)
 	}
-	conn.Close()
-	if err == nil {
-		err = errors.New("it is no relay: it must send . and ! alone to who waits")
-	}
-	return nil, fmt.Errorf("relay %s: %w", c.Address, err)
 }
 
 // Close implements net.Listener.

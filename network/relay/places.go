@@ -116,7 +116,7 @@ func (p *places) wait(at place, conn net.Conn) {
 
 // wake ends the reading of a connection that waits, and sends its agent that it is joined.
 func (w *waiter) wake(ended <-chan error) (alive bool) {
-	_ = w.conn.SetReadDeadline(time.Unix(1, 0))
+	_ = w.conn.SetReadDeadline(time.Unix(1, 0)) // long ago: a Read ends at once, with nothing read
 	return errors.Is(<-ended, os.ErrDeadlineExceeded) && w.conn.SetReadDeadline(time.Time{}) == nil &&
 		send(w.conn, joined)
 }

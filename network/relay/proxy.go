@@ -133,13 +133,13 @@ func proxyRefusal(answer *http.Response) string {
 // it unless the answer has a body. The connection then is the caller's again, without deadlines.
 // When ctx ends first, its error is returned.
 func roundTrip(ctx context.Context, conn net.Conn, r *http.Request) (*http.Response, error) {
-	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) }) // long ago: ends all waits
 	err := r.Write(conn)
 	var answer *http.Response
 	if err == nil {
 		answer, err = http.ReadResponse(bufio.NewReader(byByte{conn}), r)
 	}
-	if !stop() {
+	if !stop() { // the deadline is set, or about to be
 		return nil, ctx.Err()
 	}
 	return answer, err

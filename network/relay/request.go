@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -106,13 +107,9 @@ func (u *usedTickets) add(t *ticket, now time.Time) error {
 		return fmt.Errorf("agent %d has used this signature before", t.Agent)
 	}
 	if len(u.until) >= maxUsed {
-		for random, until := range u.until {
-			if now.After(until) {
-				delete(u.until, random)
-			}
-		}
+		maps.DeleteFunc(u.until, func(_ [16]byte, until time.Time) bool { return now.After(until) })
 	}
-	if len(u.until) >= maxUsed {
+	if len(u.until) >= maxUsed { // all are valid still, and none may be forgotten
 		return errors.New("the relay has too many requests")
 	}
 	if u.until == nil {

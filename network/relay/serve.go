@@ -76,9 +76,9 @@ func Serve(ctx context.Context, l net.Listener, o Options) error {
 	if ctx.Err() != nil {
 		err = nil
 	}
-	cancel()
+	cancel() // which ends connections that were upgraded, of which the server knows no more
 	r.mu.Lock()
-	r.closed = true
+	r.closed = true // nothing is added to work from here on
 	r.mu.Unlock()
 	r.work.Wait()
 	return err
@@ -204,8 +204,8 @@ func (r *relay) upgrade(w http.ResponseWriter) (conn net.Conn, undo func(), err 
 	if err != nil {
 		return nil, nil, err
 	}
-	if g, ok := under.(*pki.Conn); ok {
-		under = g.Conn // which can end one of its directions
+	if c, ok := under.(*pki.Conn); ok { // without TLS
+		under = c.Conn // which can end one of its directions
 	}
 	stop := context.AfterFunc(r.ctx, func() { under.Close() })
 	undo = func() {
