@@ -46,8 +46,8 @@ func parse(data []byte, w float64) (*Graph, error) {
 		if w != 0 {
 			return nil, fmt.Errorf(`self weight w must be 0 where the file gives "W"; it is %v`, w)
 		}
-		if f.Agents != nil && *f.Agents != len(f.W) {
-			return nil, fmt.Errorf(`"agents" must be the number of rows of "W", %d; it is %d`, len(f.W), *f.Agents)
+		if err := f.checkCount(`"W"`, len(f.W)); err != nil {
+			return nil, err
 		}
 		m, err := NewMatrix(f.W)
 		if err != nil {
@@ -69,6 +69,16 @@ func parse(data []byte, w float64) (*Graph, error) {
 	return FromEdges(*f.Agents, edges, w)
 }
 
+// checkCount returns an error if the number of agents is given, and not the number of rows.
+func (f *file) checkCount(what string, rows int) error {
+	if f.Agents != nil && *f.Agents != rows {
+		return fmt.Errorf(`"agents" must be the number of rows of %s, %d; it is %d`, what, rows, *f.Agents)
+	}
+	return nil
+}
+
+// lists is parse of a file with weights that change: "sequence", or "pull" and "push", neither of
+// which goes with weights of another kind.
 func (f *file) lists(w float64) (*Graph, error) {
 	var m *Matrix
 	var err error
@@ -85,8 +95,5 @@ func (f *file) lists(w float64) (*Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.Agents != nil && *f.Agents != m.N() {
-		return nil, fmt.Errorf(`"agents" must be the number of rows of the weights, %d; it is %d`, m.N(), *f.Agents)
-	}
-	return &Graph{W: m}, nil
+	return &Graph{W: m}, f.checkCount("the weights", m.N())
 }

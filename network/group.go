@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"runtime"
-	"sync"
 
 	"dsbo"
 )
@@ -120,21 +119,11 @@ func CheckOracles[O dsbo.Oracle](g *Group, oracles []O) error {
 // forEach calls f for the agents that are here, k of them before agent i, one for each processor at
 // a time, and returns the error of the first of them that failed. No call starts once ctx is done.
 func (g *Group) forEach(ctx context.Context, f func(k, i int) error) error {
-	errs := make([]error, len(g.local))
-	free := make(chan struct{}, runtime.GOMAXPROCS(0))
-	var calls sync.WaitGroup
-	for k, i := range g.local {
-		free <- struct{}{}
-		if ctx.Err() != nil {
-			break
-		}
-		calls.Go(func() {
-			errs[k] = f(k, i)
-			<-free
-		})
-	}
-	calls.Wait()
-	return cmp.Or(ctx.Err(), cmp.Or(errs...))
+	processors := make([]struct{}, runtime.GOMAXPROCS(0))
+	err := forEach(ctx, processors, make([]error, len(g.local)), func(_ *struct{}, k int) error {
+		return f(k, g.local[k])
+	})
+	return cmp.Or(ctx.Err(), err)
 }
 
 // open makes, at its first call, the averages, and the exchange of agents that are all in this

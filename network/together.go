@@ -123,7 +123,7 @@ func (t *Together) AverageOn(ctx context.Context, fill func(k int, parts [][]flo
 	if !slices.ContainsFunc(vectors, func(v Vector) bool { return v.Lost != nil }) {
 		return nil
 	}
-	return t.forEach(context.WithoutCancel(ctx), func(h *worker, k int) error {
+	return forEach(context.WithoutCancel(ctx), t.workers, t.errs, func(h *worker, k int) error {
 		for i, v := range t.vectors {
 			if v.Lost != nil {
 				h.term, h.rounded = v.f.keepLost(v.Lost[k], v.scales, t.drawsOf(k)[i], h.term, h.rounded)
@@ -142,7 +142,12 @@ func (t *Together) drawsOf(k int) []draws {
 // time. Without unknown scales it takes one exchange. Masks are bound to all earlier sums and to
 // their scales.
 func (t *Together) average(ctx context.Context) error {
-	bound := t.memory.bound // of earlier sums and scales; it stays without masks
+	bound := t.memory.bound // of earlier sums and their scales
+	bind := func(words []uint64) {
+		if t.binder != nil {
+			bound = bound.then(words)
+		}
+	}
 	for t.begin() {
 		if t.words(Max) > 0 { // some ask for scales
 			if err := t.exchange(ctx, Max); err != nil {
@@ -153,9 +158,7 @@ func (t *Together) average(ctx context.Context) error {
 			if v.kind != nil && !v.asks {
 				v.scales = append(v.scales[:0], v.kind.scales...)
 			}
-			if t.binder != nil {
-				bound = bound.then(v.scales)
-			}
+			bind(v.scales)
 		}
 		if t.binder != nil {
 			t.binder.Bind(bound)
@@ -163,10 +166,8 @@ func (t *Together) average(ctx context.Context) error {
 		if err := t.exchange(ctx, Sum); err != nil {
 			return err
 		}
-		if t.binder != nil {
-			for _, r := range t.reducing {
-				bound = bound.then(r.Words)
-			}
+		for _, r := range t.reducing {
+			bind(r.Words)
 		}
 	}
 	t.memory.bound = bound
@@ -217,7 +218,7 @@ func (t *Together) combined(ctx context.Context, op Op) ([]uint64, error) {
 	if t.filled { // what is left takes no time, and other processes wait for it
 		ctx = context.WithoutCancel(ctx)
 	}
-	err := t.forEach(ctx, func(h *worker, k int) error {
+	err := forEach(ctx, t.workers, t.errs, func(h *worker, k int) error {
 		err := t.makeParts(ctx, h, k)
 		if err == nil {
 			h.term = t.appendTerm(h.term[:0], op, h.parts, t.drawsOf(k))
@@ -278,25 +279,26 @@ func cleared(words []uint64, n int) []uint64 {
 	return words
 }
 
-// forEach calls f for all agents, with a worker each time that nobody else has, and returns the
-// error of the first agent that failed. No call starts once ctx is done.
-func (t *Together) forEach(ctx context.Context, f func(h *worker, k int) error) error {
-	clear(t.errs)
+// forEach calls f for all k below the number of errs, with a worker each time that nobody else has,
+// and returns the error of the first k that failed, else why ctx is done: no call starts then. errs
+// is scratch. One worker needs no other goroutine.
+func forEach[W any](ctx context.Context, workers []W, errs []error, f func(w *W, k int) error) error {
+	clear(errs)
 	var next atomic.Int64
-	take := func(h *worker) {
+	take := func(w *W) {
 		for ctx.Err() == nil {
 			k := int(next.Add(1)) - 1
-			if k >= len(t.ends) {
+			if k >= len(errs) {
 				return
 			}
-			t.errs[k] = f(h, k)
+			errs[k] = f(w, k)
 		}
 	}
-	var workers sync.WaitGroup
-	for i := range t.workers[1:] {
-		workers.Go(func() { take(&t.workers[1+i]) })
+	var others sync.WaitGroup
+	for i := range workers[1:] {
+		others.Go(func() { take(&workers[1+i]) })
 	}
-	take(&t.workers[0])
-	workers.Wait()
-	return cmp.Or(cmp.Or(t.errs...), ctx.Err())
+	take(&workers[0])
+	others.Wait()
+	return cmp.Or(cmp.Or(errs...), ctx.Err())
 }

@@ -15,16 +15,16 @@ func (b blocks) agentsOf(rank int) (lo, hi int) {
 	return rank * b.agents / b.ranks, (rank + 1) * b.agents / b.ranks
 }
 
+// rank returns the rank that has agent i: the largest r with agentsOf(r).lo ≤ i.
 func (b blocks) rank(i int) int { return ((i+1)*b.ranks - 1) / b.agents }
 
 // label names a rank by its agents too.
 func (b blocks) label(rank int) string {
-	switch lo, hi := b.agentsOf(rank); hi - lo {
-	case 1:
+	lo, hi := b.agentsOf(rank)
+	if hi-lo == 1 {
 		return fmt.Sprintf("rank %d (agent %d)", rank, lo)
-	default:
-		return fmt.Sprintf("rank %d (agents %d to %d)", rank, lo, hi-1)
 	}
+	return fmt.Sprintf("rank %d (agents %d to %d)", rank, lo, hi-1)
 }
 
 // A parcel is an agent's vector on its way to or from another rank.

@@ -35,6 +35,7 @@ type Exchange struct {
 	incoming []float64              // what came in the last one
 	mixing   network.LocalReduction // of lengths of vectors, which are swapped between the ranks then
 	joint    network.LocalReduction // reductions within the rank
+	halves   []uint64               // of a whole number's words, scratch of joint
 	timeout  time.Duration          // see silentAfter
 	channel  channel                // between the ranks; nil where there is one
 
@@ -94,8 +95,10 @@ func (w *World) exchange(ctx context.Context, m *network.Matrix, timeout time.Du
 	return x, nil
 }
 
+// open makes the channel between the ranks, unless there is one rank. serve calls it.
 func (x *Exchange) open() {
-	if x.world.open = append(x.world.open, x); x.blocks.ranks == 1 {
+	x.world.open = append(x.world.open, x)
+	if x.blocks.ranks == 1 {
 		return
 	}
 	vectors := make([]int32, 2*x.blocks.ranks)
@@ -111,7 +114,7 @@ func (x *Exchange) open() {
 
 // compare returns an error unless all ranks have one key.
 func (x *Exchange) compare(ctx context.Context, key uint64) error {
-	words := []uint64{key, ^key}
+	words := []uint64{key, ^key} // whose largest are the largest key and the complement of the least
 	if err := x.joint.ReduceTogether(ctx, []network.Reduction{{Op: network.Max, Bits: 64, Words: words}}); err != nil {
 		return fmt.Errorf("rank %d: %w", x.world.rank, err)
 	}
@@ -167,7 +170,8 @@ func (x *Exchange) Fail(err error) {
 	n := notice{rank: int64(x.world.rank), mixed: int64(x.mixed), kind: int64(network.Kind(err))}
 	n.setReason(err.Error())
 	x.world.call(func() {
-		if x.waited = false; x.channel != nil {
+		x.waited = false
+		if x.channel != nil {
 			*x.channel.notice() = n
 			x.channel.tellLeft()
 		}
@@ -179,7 +183,7 @@ func (x *Exchange) Fail(err error) {
 func (x *Exchange) Close() {
 	x.Fail(network.ErrClosed)
 	x.closing.Do(func() {
-		x.users.Wait()
+		x.users.Wait() // they copy to and from the channel's memory
 		x.world.callAndWait(func() {
 			x.world.open = slices.DeleteFunc(x.world.open, func(o *Exchange) bool { return o == x })
 			if x.channel != nil {

@@ -51,7 +51,8 @@ func (x *Exchange) begin() {
 	}
 }
 
-// lookAtResult hands on what has come of an operation.
+// lookAtResult hands on what has come of an operation: a wake-up, or the end of the exchange. It is
+// called by serve alone, whose wait it ends.
 func (x *Exchange) lookAtResult(now time.Time) {
 	if !x.waited {
 		return
@@ -65,18 +66,16 @@ func (x *Exchange) lookAtResult(now time.Time) {
 		err = &network.SilentError{Processes: []string{"another rank"}, Silent: x.timeout}
 	case s == unlike:
 		err = dsbo.ShapeErrorf("ranks must do alike; another one does something else than to %v", x.next)
-	case s == left:
-		err = x.channel.notice().error(x.blocks)
 	}
 	x.waited = false
-	if err != nil && s != left {
-		err = fmt.Errorf("rank %d: %w", x.world.rank, err)
+	switch {
+	case err != nil:
+		x.Fail(fmt.Errorf("rank %d: %w", x.world.rank, err))
+	case s == left: // whose notice names it
+		x.Fail(x.channel.notice().error(x.blocks))
+	default:
+		x.ready <- struct{}{}
 	}
-	if err != nil {
-		x.Fail(err)
-		return
-	}
-	x.ready <- struct{}{}
 }
 
 // String returns the operation's name.
@@ -91,7 +90,7 @@ func (o operation) String() string {
 // ranks. lengths are the largest of the lengths, and of ^length, of those agents.
 func (x *Exchange) swap(ctx context.Context, lengths network.Reduction) error {
 	n := int(lengths.Words[0])
-	if least := int(^lengths.Words[1]); least != n {
+	if least := int(^lengths.Words[1]); least != n { // the largest complement is the least length's
 		return dsbo.ShapeErrorf("neighbours must send equally many numbers; one sends %d and another one %d", least, n)
 	}
 	slot := x.local[0].round % 2
@@ -145,31 +144,34 @@ func (x *Exchange) Gather(ctx context.Context, rows [][]float64) error {
 }
 
 // reduceRanks combines the words of this rank's agents with the words of the other ranks. MPI
-// carries nothing from word to word: halves of a whole number's have room for the sums.
+// carries nothing from word to word: the halves of a whole number's words travel as words of 64
+// bits, which have room for the sums, and are carried afterwards.
 func (x *Exchange) reduceRanks(ctx context.Context, r network.Reduction) error {
-	o := operation{op: r.Op, bits: r.Bits, length: len(r.Words)}
-	put, get := putWords, getWords
-	if r.Bits >= network.Whole {
-		o.length *= 2
-		put, get = putHalves, getHalves
+	words, isWhole := r.Words, r.Bits >= network.Whole
+	if isWhole {
+		x.halves = appendHalves(x.halves[:0], r.Words)
+		words = x.halves
 	}
-	if err := checkLength(o.length); err != nil {
+	if err := checkLength(len(words)); err != nil {
 		return err
 	}
-	return x.operate(ctx, o, o.width()*o.length, 0, func(own []byte) { put(own, o.width(), r.Words) },
-		func(own, _ []byte) { get(r.Words, o.width(), own) })
+	o := operation{op: r.Op, bits: r.Bits, length: len(words)}
+	err := x.operate(ctx, o, o.width()*len(words), 0, func(own []byte) { putWords(own, o.width(), words) },
+		func(own, _ []byte) { getWords(words, o.width(), own) })
+	if err == nil && isWhole {
+		carryHalves(r.Words, words)
+	}
+	return err
 }
 
 // putWords writes words of 4 or 8 bytes as this machine has them, without the bits above.
 func putWords(memory []byte, width int, words []uint64) {
-	if width == 4 {
-		for k, w := range words {
-			binary.NativeEndian.PutUint32(memory[4*k:], uint32(w))
-		}
-		return
-	}
 	for k, w := range words {
-		binary.NativeEndian.PutUint64(memory[8*k:], w)
+		if width == 4 {
+			binary.NativeEndian.PutUint32(memory[4*k:], uint32(w))
+		} else {
+			binary.NativeEndian.PutUint64(memory[8*k:], w)
+		}
 	}
 }
 
@@ -184,21 +186,21 @@ func getWords(words []uint64, width int, memory []byte) {
 	}
 }
 
-// putHalves writes the halves of words, the lower first, in 8 bytes each.
-func putHalves(memory []byte, _ int, words []uint64) {
-	for k, w := range words {
-		putWords(memory[16*k:], 8, []uint64{w & math.MaxUint32, w >> 32})
+// appendHalves appends the halves of words, the lower first.
+func appendHalves(dst, words []uint64) []uint64 {
+	for _, w := range words {
+		dst = append(dst, w&math.MaxUint32, w>>32)
 	}
+	return dst
 }
 
-// getHalves reads the sums of what putHalves writes, and carries.
-func getHalves(words []uint64, _ int, memory []byte) {
+// carryHalves sets the words of a whole number to the sums of its halves, with what each half
+// carries to the next one.
+func carryHalves(words, halves []uint64) {
 	carried := uint64(0)
 	for k := range words {
-		var half [2]uint64
-		getWords(half[:], 8, memory[16*k:])
-		low := half[0] + carried
-		high := half[1] + low>>32
+		low := halves[2*k] + carried
+		high := halves[2*k+1] + low>>32
 		words[k], carried = low&math.MaxUint32|high<<32, high>>32
 	}
 }

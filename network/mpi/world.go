@@ -115,7 +115,7 @@ func (w *World) serve() {
 		for _, f := range queue {
 			f()
 		}
-		clear(queue)
+		clear(queue) // so that what the calls refer to can be freed
 		if w.finished {
 			return
 		}
