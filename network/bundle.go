@@ -44,7 +44,7 @@ type bundled struct {
 	done   bool       // it has its average
 }
 
-// open begins an average of vectors, in the memory of the one before.
+// open begins an average of vectors, in the memory of the one before: scales keep theirs.
 func (b *bundle) open(a *Averages, m *scaleMemory, vectors []Vector) {
 	b.agents, b.memory, b.Trip = a.w.N(), m, Trip{}
 	for len(b.vectors) < len(vectors) {
@@ -218,7 +218,9 @@ func (b *bundle) combine(op Op, dst, src []uint64) {
 	}
 }
 
-// appendTerm appends what an agent with some vectors puts into an exchange.
+// appendTerm appends what an agent with some vectors puts into an exchange: of Max the least scales
+// of their blocks, of Sum words and, where they are tried under scales of before, flags. d has the
+// draws of each vector.
 func (b *bundle) appendTerm(dst []uint64, op Op, vectors [][]float64, d []draws) []uint64 {
 	for i, v := range b.vectors {
 		switch {

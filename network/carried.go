@@ -43,7 +43,8 @@ func Label(t Team, what ...Carried) {
 	}
 }
 
-// label informs the team that vectors are next; none: that they are over.
+// label informs the team, if it has Label, that vectors are next; none: that they are over. The
+// list is made for teams that have it alone, so that others allocate nothing.
 func (a *Averages) label(way Way, vectors ...Vector) {
 	l, ok := a.team.(labeler)
 	if !ok {

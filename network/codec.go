@@ -17,7 +17,7 @@ const (
 	int8MinScale = 0x1p-126 // least scale: the least normal float32
 )
 
-// Bytes returns the bytes of n numbers on the wire.
+// Bytes returns the bytes of n numbers on the wire, with the scales of Int8.
 func (w Wire) Bytes(n int) int {
 	switch w {
 	case Float64:

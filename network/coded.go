@@ -54,7 +54,7 @@ func (a *Averager) MixCompressed(ctx context.Context, dst, src []float64, c dsbo
 }
 
 // sum sets x.dst to the sum of the decoded vectors, term by term as [Combine]. dst, which the
-// transport looks at, is 0.
+// transport looks at, is 0. A neighbour's code that cannot be decoded is x.err.
 func (x *coded) sum(dst []float64, in [][]float64) {
 	clear(dst)
 	for k, code := range in {

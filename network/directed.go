@@ -21,7 +21,8 @@ type Listed struct {
 // for such a graph, but Pull and Push ([dsbo.MixerCapabilities]).
 func (l *Listed) Directed() bool { return l.directed }
 
-// String returns the kind of the lists with a digest of their numbers.
+// String returns the kind of the lists with a digest of their numbers: settings that agents compare
+// have it, so that lists that differ are found.
 func (l *Listed) String() string {
 	var all [][][]float64
 	for _, m := range slices.Concat(l.pull, l.push) {
@@ -44,7 +45,8 @@ func (l *Listed) check(m *Matrix) error {
 	return nil
 }
 
-// weights returns row i of the iteration's matrix; the lists repeat.
+// weights returns row i of iteration k's matrix, one after the other from the lists, which repeat,
+// and 0 for agents that have no edge then: m has the edges of all iterations.
 func (l *Listed) weights(dst []Weight, m *Matrix, i int, _ uint64, k int, push bool) []Weight {
 	list := l.pull
 	if push {
@@ -176,7 +178,8 @@ func firstUnreached(n int, isEdge func(from, to int) bool) int {
 	return slices.IndexFunc(part, func(p int) bool { return p != 0 })
 }
 
-// union returns the matrix with an edge wherever one of the lists has one.
+// union returns the matrix that mixes by the lists: with an edge, in both directions, wherever one
+// of them has one, over which messages travel, and Metropolis weights, of averages alone.
 func (l *Listed) union() (*Matrix, error) {
 	n := l.pull[0].N()
 	all := slices.Concat(l.pull, l.push)

@@ -30,7 +30,8 @@ func Parse(name string, data []byte, w float64) (*Graph, error) {
 	return g, nil
 }
 
-// parse is Parse without the name in its errors.
+// parse is Parse without the name in its errors and in the graph. The file has one of three kinds
+// of content: lists of weights, "W", or "edges" with "agents".
 func parse(data []byte, w float64) (*Graph, error) {
 	var f file
 	if err := files.StrictJSON(data, &f); err != nil {

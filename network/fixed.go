@@ -68,7 +68,8 @@ func newFixedPoint(w Wire, length, n int, guarded bool) fixedPoint {
 // field returns the bits of a field of a flag, and of a count beside a part of a whole number.
 func (f fixedPoint) field() int { return f.bits - f.termBits }
 
-// flag returns the flag of an agent whose block has a least scale.
+// flag returns the flag of an agent for a block that is tried under a scale, where least is the
+// scale that its own numbers ask for.
 func (f fixedPoint) flag(least, scale uint64) uint64 {
 	switch {
 	case least > scale:

@@ -143,6 +143,7 @@ func squarest(n int) (int, error) {
 	return rows, nil
 }
 
+// load returns the graph in a file, whose agents must be n, unless n is 0. w is as in [Options].
 func load(path string, n int, w float64) (*Graph, error) {
 	data, err := files.ReadFile(path)
 	if err != nil {

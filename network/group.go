@@ -43,7 +43,8 @@ type Group struct {
 	scales   []float64   // with which the averages begin
 }
 
-// NewGroup returns the group of a configuration.
+// NewGroup returns the group of a configuration. Nothing is exchanged, and the graph is not looked
+// at, before the group finds something.
 func NewGroup(c GroupConfig) *Group {
 	g := &Group{config: c, alone: c.Team == nil}
 	if g.alone {

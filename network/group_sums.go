@@ -46,7 +46,7 @@ func roundToWhole(v float64) float64 {
 	return v
 }
 
-// Texts implements [Collective].
+// Texts implements [Collective]: of a group whose agents have numbers of their own, by these.
 func (b boundGroup) Texts(name string, of func(i int) (string, error)) ([]string, error) {
 	texts := make([]string, b.group.N())
 	for _, i := range b.group.local {

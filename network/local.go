@@ -121,9 +121,10 @@ func (a *localAgent) end(err error) error {
 	return nil
 }
 
-// Reduce implements [Reducer].
+// Reduce implements [Reducer]. The agent gives its turn away while it waits, and computes again
+// when it has the next one. An error ends the exchange.
 func (a *localAgent) Reduce(ctx context.Context, all ...Reduction) error {
-	a.local.turns.end() // so that others, for which it waits, compute
+	a.local.turns.end()
 	err := a.local.reduction.Reduce(ctx, all)
 	if err == nil {
 		a.local.turns.begin(a)

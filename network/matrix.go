@@ -58,7 +58,8 @@ func NewMatrix(rows [][]float64) (*Matrix, error) {
 	return newMatrix(sparse), nil
 }
 
-// newMatrix returns the matrix of rows as it keeps them.
+// newMatrix returns the matrix of rows as it keeps them: ascending, with the diagonal, each edge in
+// both of its rows. The rows are the matrix's from then on.
 func newMatrix(rows [][]Weight) *Matrix {
 	m := &Matrix{rows: rows, neighbours: make([][]int, len(rows))}
 	m.eigenvalues, m.spanning = sync.OnceValue(m.findSpectrum), sync.OnceValue(m.lowestTree)

@@ -31,7 +31,7 @@ func (m *Matrix) Members(e membership.Epoch) (*Matrix, error) {
 	return w, nil
 }
 
-// memberWeights is Members with plain mixing.
+// memberWeights is Members with plain mixing, of a later epoch. Only edges that are not cut count.
 func (m *Matrix) memberWeights(e membership.Epoch) (*Matrix, error) {
 	if m.server {
 		if len(e.Cut) > 0 {

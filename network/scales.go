@@ -16,7 +16,7 @@ type scaleMemory struct {
 // A digest is one of SHA-256.
 type digest [sha256.Size]byte
 
-// then returns the digest of what d is of and some words.
+// then returns the digest of d followed by words: a chain, which binds all words so far.
 func (d digest) then(words []uint64) digest {
 	h, chunk := sha256.New(), make([]byte, 0, 4096) // fewer calls of Write than words
 	_, _ = h.Write(d[:])                            // which never fails

@@ -32,6 +32,8 @@ func (m *Matrix) Rho() float64 {
 // W to be positive semidefinite use (I+W)/2 where it is negative.
 func (m *Matrix) LambdaMin() float64 { return m.eigenvalues().least }
 
+// findSpectrum finds the eigenvalues, of up to mostDense agents all of them. The matrix is taken as
+// exactly symmetric: of two entries that differ by rounding the later one counts.
 func (m *Matrix) findSpectrum() spectrum {
 	n := m.N()
 	switch {

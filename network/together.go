@@ -174,7 +174,8 @@ func (t *Together) average(ctx context.Context) error {
 	return nil
 }
 
-// exchange reduces the terms of all agents, scales or words.
+// exchange reduces the terms of all agents, scales or words, of the vectors that travel in it, and
+// takes in the results. Each vector is a reduction of its own, as words have its number of bits.
 func (t *Together) exchange(ctx context.Context, op Op) error {
 	words, err := t.combined(ctx, op)
 	if err != nil {
@@ -199,7 +200,8 @@ func (t *Together) exchange(ctx context.Context, op Op) error {
 	return nil
 }
 
-// combined returns what [bundle.appendTerm] appends, of all agents here.
+// combined returns what [bundle.appendTerm] appends, of all agents here, combined, in t.sums. Each
+// worker combines the terms of the agents that it takes; then the workers' are combined.
 func (t *Together) combined(ctx context.Context, op Op) ([]uint64, error) {
 	if len(t.ends) == 1 { // whose term is the sum
 		h := &t.workers[0]

@@ -31,7 +31,8 @@ func (m *Matrix) Validate() error {
 	return nil
 }
 
-// checkEntries requires finite, non-negative and symmetric entries.
+// checkEntries requires finite, non-negative and symmetric entries. Rows ascend, so that the
+// entries ji of a row j are met, for i = 0, 1, ..., in the order in which the row has them.
 func (m *Matrix) checkEntries() error {
 	at := make([]int, m.N()) // how many entries of each row the rows before have had
 	for i, row := range m.rows {
@@ -54,7 +55,7 @@ func (m *Matrix) checkEntries() error {
 	return nil
 }
 
-// checkSums requires that each row sums to 1.
+// checkSums requires that each row sums to 1, and so each column, as W is symmetric.
 func (m *Matrix) checkSums() error {
 	for i, row := range m.rows {
 		sum := 0.0

@@ -80,7 +80,8 @@ func (a *Averager) Mix(ctx context.Context, dst, src []float64) error {
 	return a.MixAdd(ctx, dst, src, 0, nil)
 }
 
-// MixAdd is MixAdd of [dsbo.MixerCapabilities].
+// MixAdd is MixAdd of [dsbo.MixerCapabilities]. With error feedback it mixes src with the residual
+// of the same place in the stage before, and keeps what the wire rounds off that.
 func (a *Averager) MixAdd(ctx context.Context, dst, src []float64, factor float64, v []float64) error {
 	o := a.averages.options
 	if o.Wire == Float64 || !o.ErrorFeedback {
@@ -103,7 +104,8 @@ func (a *Averager) MixAdd(ctx context.Context, dst, src []float64, factor float6
 	return nil
 }
 
-// mix is MixAdd of what the wire carries of src, without error feedback.
+// mix is MixAdd of what the wire carries of src, without error feedback. On other wires than
+// Float64 a.rounded has that afterwards.
 func (a *Averager) mix(ctx context.Context, dst, src []float64, factor float64, v []float64) error {
 	a.chooseCombination()
 	d := a.nextDraws()

@@ -50,11 +50,11 @@ func (m *Masks) Mask(exchange int, bound [32]byte, parts []network.Reduction) (t
 	}
 	m.last = exchange
 	name := nameOf(exchange, bound)
-	size := 64 // a wider number than the words of a part need masks them as well
+	size := 64
 	if len(parts) == 1 {
 		size = parts[0].Bits
 	}
-	switch { // the fewest bytes of the streams, which cost the most
+	switch { // streams cost the most: the fewest bytes that mask all bits of each word
 	case size <= 16:
 		addStreams[uint16](m, name[:], parts)
 	case size <= 32:
@@ -127,7 +127,8 @@ func start(block cipher.Block, name []byte) []byte {
 	return at
 }
 
-// addNumbers adds to each word, or subtracts from it, a number.
+// addNumbers adds to each word, or subtracts from it, a number, mod 2^64. There is a loop for each,
+// without a condition inside, as sums spend their time here.
 func addNumbers[T unsigned](words []uint64, numbers []T, subtract bool) {
 	words = words[:len(numbers)]
 	if subtract {

@@ -119,7 +119,7 @@ func Parse(name string, from io.Reader) (Log, error) {
 	return l, nil
 }
 
-// Bytes returns the log's lines.
+// Bytes returns the log's lines, as [Parse] reads them: the same log has the same bytes.
 func (l Log) Bytes() []byte {
 	var lines []byte
 	for _, c := range l {

@@ -74,6 +74,7 @@ func (w *World) exchange(ctx context.Context, m *network.Matrix, timeout time.Du
 	x.ended, x.end = context.WithCancelCause(context.Background())
 	x.start = x.begin
 	x.receive, x.send = x.blocks.routes(m, w.rank)
+	// By rank, as MPI sends them, and of a rank still by agent, as it counts what it receives.
 	slices.SortStableFunc(x.send, func(a, b parcel) int { return cmp.Compare(a.peer, b.peer) })
 	lo, hi := x.blocks.agentsOf(w.rank)
 	for i := lo; i < hi; i++ {
@@ -84,7 +85,7 @@ func (w *World) exchange(ctx context.Context, m *network.Matrix, timeout time.Du
 		r.Agents, r.Ended = len(x.local), x.ended
 	}
 	x.mixing.AcrossProcesses = x.swap
-	if !w.callAndWait(x.open) {
+	if !w.callAndWait(x.open) { // on the thread that calls MPI
 		return nil, network.ErrClosed
 	}
 	if err := x.compare(ctx, fingerprint(m, w.size)); err != nil {
@@ -112,7 +113,8 @@ func (x *Exchange) open() {
 	x.joint.AcrossProcesses = x.reduceRanks
 }
 
-// compare returns an error unless all ranks have one key.
+// compare returns an error, at all ranks, unless all have one key, such as the fingerprint of a
+// matrix.
 func (x *Exchange) compare(ctx context.Context, key uint64) error {
 	words := []uint64{key, ^key} // whose largest are the largest key and the complement of the least
 	if err := x.joint.ReduceTogether(ctx, []network.Reduction{{Op: network.Max, Bits: 64, Words: words}}); err != nil {

@@ -104,7 +104,8 @@ func (w *World) callAndWait(f func()) bool {
 	}
 }
 
-// serve makes all calls of the library.
+// serve makes all calls of the library, until MPI has ended: it calls what is queued, polls, and
+// hands on what has come. Where nothing is pending it waits for the next call.
 func (w *World) serve() {
 	var queue []func()
 	for {

@@ -141,6 +141,8 @@ type exchange struct {
 	closeAll func()
 }
 
+// newExchange returns the exchange of some teams. It reports a team whose agents do not ascend, an
+// agent of two teams, and one without a mixer.
 func newExchange(t *testing.T, w *network.Matrix, teams []network.Team, closeAll func()) *exchange {
 	t.Helper()
 	x := &exchange{w, teams, make([]network.Reducer, w.N()), closeAll}

@@ -33,7 +33,8 @@ func (p *process) Local() []int                { return p.local }
 func (p *process) Mixer(i int) network.Reducer { return p.agents.Mixer(i) }
 func (p *process) Fail(err error)              { p.agents.Fail(err); p.processes.Fail(err) }
 
-// Gather implements [network.Team].
+// Gather implements [network.Team]: it checks the rows as one process would, and then takes the
+// rows of the others by a maximum. An error ends both exchanges.
 func (p *process) Gather(ctx context.Context, rows [][]float64) error {
 	err := p.agents.Gather(ctx, rows)
 	if err == nil {

@@ -51,7 +51,8 @@ func Proxy(address string, rules ProxyRules) http.Handler {
 	})
 }
 
-// tunnel moves bytes both ways until one of the directions ends.
+// tunnel moves bytes both ways until one of the directions ends, and closes both connections. What
+// must be TLS and is not is not moved. sent has what has come on conn.
 func tunnel(conn net.Conn, sent *bufio.Reader, to net.Conn, mustBeTLS bool) {
 	if start, _ := sent.Peek(2); mustBeTLS && !bytes.Equal(start, []byte{22, 3}) { // a handshake record
 		return

@@ -33,7 +33,8 @@ func reductions(n int) (all []reduction) {
 		reduction{network.Sum, network.Whole, 1000}, reduction{network.Sum, network.Whole + 1, 1})
 }
 
-// words returns what the agents reduce: the same in every process.
+// words returns what the n agents reduce in a round, by agents: numbers of r.bits bits, the same in
+// every process.
 func (r reduction) words(n, round int) [][]uint64 {
 	source := rand.New(rand.NewPCG(uint64(r.bits), uint64(round)))
 	all := make([][]uint64, n)
@@ -46,6 +47,7 @@ func (r reduction) words(n, round int) [][]uint64 {
 	return all
 }
 
+// combined returns what all agents must get: the words of all combined, from the lowest on.
 func (r reduction) combined(words [][]uint64) []uint64 {
 	all := slices.Clone(words[0])
 	for _, w := range words[1:] {
@@ -101,6 +103,8 @@ func testReduce(t *testing.T, x *exchange) {
 	}
 }
 
+// check has agent i of n reduce its words of a round, and returns an error unless it gets what it
+// must.
 func (r reduction) check(ctx context.Context, m network.Reducer, n, i, round int) error {
 	words := r.words(n, round)
 	want := r.combined(words)

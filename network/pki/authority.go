@@ -48,7 +48,8 @@ func NewAuthority(name string, from, until time.Time) (*Authority, error) {
 		[]*x509.Certificate{cert}}, nil
 }
 
-// Issue returns the identity of an agent with a new key, valid between two times and in some runs.
+// Issue returns the identity of an agent with a new key, valid between two times and in some runs,
+// but not for longer than the authority's own certificate is.
 func (a *Authority) Issue(agent int, from, until time.Time, runs ...string) (*Identity, error) {
 	key, err := newKey()
 	if err != nil {
@@ -87,6 +88,8 @@ func (a *Authority) Trust() *Trust { return &Trust{authorities: a.all} }
 // Expires returns when the authority's certificate expires, and with it all that it has signed.
 func (a *Authority) Expires() time.Time { return a.pair.Leaf.NotAfter }
 
+// certify returns the certificate of an agent's public key, valid between two times and in some
+// runs. An agent both listens and connects, so that it has both usages.
 func (a *Authority) certify(agent int, public crypto.PublicKey, from, until time.Time,
 	runs []string) (*x509.Certificate, error) {
 	if agent < 0 {

@@ -43,7 +43,8 @@ func LimitStrangers(l net.Listener, limits Limits) *listener {
 	return &listener{Listener: l, limits: limits, hosts: map[string][]*Conn{}}
 }
 
-// Accept implements net.Listener.
+// Accept implements net.Listener: the connection is a stranger's, and may be the one for which
+// another one is closed, or itself closed at once.
 func (l *listener) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
 	if err != nil {
@@ -83,7 +84,8 @@ func (l *listener) admit(c *Conn) (crowded *Conn) {
 	return most[0]
 }
 
-// discharge counts a stranger no longer. The caller has the lock.
+// discharge counts a stranger no longer, as it is known or closed; of others it does nothing. The
+// caller has the lock.
 func (l *listener) discharge(c *Conn) {
 	if !c.stranger {
 		return

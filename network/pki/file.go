@@ -48,6 +48,8 @@ func saveKey(folder, name string, key crypto.PrivateKey) error {
 	return savePEM(keyFile(folder, name), pem.EncodeToMemory(&pem.Block{Type: keyBlock, Bytes: der}))
 }
 
+// savePEM writes a file for its owner's eyes alone, which must not exist: no key is ever
+// overwritten.
 func savePEM(path string, text []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -99,6 +101,7 @@ func load[T any](path string, parse func(text []byte) (T, error)) (v T, err erro
 	return v, nil
 }
 
+// loadAuthorities reads a ca.pem, each certificate of which must be an authority's.
 func loadAuthorities(path string) ([]*x509.Certificate, error) {
 	return load(path, func(text []byte) ([]*x509.Certificate, error) {
 		all, err := parseCertificates(text)

@@ -72,7 +72,8 @@ type handler struct {
 	kinds *kinds
 }
 
-// Handle implements slog.Handler.
+// Handle implements slog.Handler: it passes a line on if its kind has credit, with the number of
+// lines of the kind that were left out before it.
 func (h *handler) Handle(ctx context.Context, r slog.Record) error {
 	of := kind{r.Message}
 	r.Attrs(func(a slog.Attr) bool {

@@ -53,7 +53,7 @@ func MakeRequest(folder string, agent int) (*Request, error) {
 		files.WriteBytes(filepath.Join(folder, Name(agent)+".csr"), text)
 }
 
-// siteKey reads the agent's key, or makes one.
+// siteKey reads the agent's key in a folder, or makes and saves one if there is none.
 func siteKey(folder string, agent int) (crypto.Signer, error) {
 	key, err := load(keyFile(folder, Name(agent)), parseKey)
 	if !errors.Is(err, fs.ErrNotExist) { // a key that cannot be read is not replaced

@@ -36,6 +36,8 @@ func (a *Authority) Remove(agent int, run, hash string) (string, error) {
 	return a.warrant(fmt.Sprintf("%s of agent %d, signed ", removalKind, agent), run, hash)
 }
 
+// warrant returns a line with the authority's signature of it, for a run with settings of a hash. A
+// line that parseWarrant would refuse is an error.
 func (a *Authority) warrant(line, run, hash string) (string, error) {
 	signature, err := sign(a.pair, warrantMessage(line, run, hash))
 	if err != nil {
@@ -67,6 +69,7 @@ var warrant = func() *regexp.Regexp {
 		number + `)*))?, signed )([A-Za-z0-9+/=]+)$`)
 }()
 
+// parseWarrant reads the text of a warrant of a kind, without checking its signature.
 func parseWarrant(kind, text string) (w signedLine, err error) {
 	parts := warrant.FindStringSubmatch(text) // all, line, kind, agent, neighbours, signature
 	if parts == nil || parts[2] != kind || len(text) > membership.MaxWarrant ||
@@ -106,7 +109,8 @@ func (t *Trust) Removal(text, run, hash string) (agent int, err error) {
 	return m.Agent, err
 }
 
-// open reads a warrant that must be signed.
+// open reads a warrant of a kind that one of the authorities must have signed, for a run with
+// settings of a hash.
 func (t *Trust) open(kind, text, run, hash string) (membership.Admission, error) {
 	w, err := parseWarrant(kind, text)
 	if err != nil {

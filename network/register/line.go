@@ -25,7 +25,7 @@ func (m *meeting) session(p plan) Session {
 		a, _ := m.answer(i) // members have answered
 		s.Keys = append(s.Keys, a.Key)
 		s.Instances[i] = a.Instance
-		if _, known := s.Tags[i]; !known {
+		if _, known := s.Tags[i]; !known { // an agent's first session binds it to its data
 			s.Tags[i] = a.Data
 		}
 		if k == 0 { // of which stays what all others have too
@@ -86,7 +86,8 @@ func (m *meeting) isKnown(agent int) bool {
 		slices.ContainsFunc(m.epoch.Edges, func(e [2]int) bool { return e[0] == agent || e[1] == agent })
 }
 
-// reasons returns why a line is in the log, a sentence each.
+// reasons returns why a line is in the log, a sentence each: why members left, why members came in,
+// and which edges are cut or up again. c is the line without them.
 func (m *meeting) reasons(p plan, c membership.Change) (all []string) {
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	for _, i := range m.epoch.Members {

@@ -90,7 +90,8 @@ func (m *meeting) startError(members []int) error {
 	return nil
 }
 
-// mixingError returns why the members of a plan cannot compute together.
+// mixingError returns why the members of a plan cannot compute together: they are too few to hide a
+// term in a sum, an edge is down at the start, or their graph falls apart.
 func (m *meeting) mixingError(p plan) error {
 	e := membership.Epoch{Number: m.epoch.Number + 1, Members: p.members,
 		Edges: slices.Concat(m.epoch.Edges, m.edges), Cut: p.cut}

@@ -87,7 +87,8 @@ func (r Rule) Admission(agent int, text string) ([]int, error) {
 	return r.admission(Answer{Agent: agent, Admission: text})
 }
 
-// admission returns the neighbours that the admission of an agent has.
+// admission returns the neighbours that the admission in an agent's answer has, signed for this run
+// and of agents of the start, which have addresses. There is an authority.
 func (r Rule) admission(a Answer) ([]int, error) {
 	m, err := r.Authority.Admission(a.Admission, r.Run, r.Hash)
 	if err == nil && m.Agent != a.Agent {

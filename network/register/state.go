@@ -92,7 +92,9 @@ const (
 	mostRestarts    = 50 // of another agent at one point, after which they are attempts too
 )
 
-// addSession counts a session that begins, for an agent.
+// addSession counts a session that begins, for an agent: as 1 at another point than the one before,
+// and after a process has changed, which may be why sessions broke off. Of another agent that
+// counts mostRestarts times, as it could name a new process each time.
 func (a *attempts) addSession(x Session, own int) {
 	next := attempts{At: x.Begin, Instances: map[int]uint64{}, Restarts: map[int]int{}}
 	if a.At == x.Begin {
@@ -103,7 +105,7 @@ func (a *attempts) addSession(x Session, own int) {
 	for agent, instance := range x.Instances {
 		if before, known := next.Instances[agent]; known && before != instance {
 			next.Restarts[agent]++
-			if agent == own || next.Restarts[agent] <= mostRestarts { // else its word counts no more
+			if agent == own || next.Restarts[agent] <= mostRestarts {
 				next.Count = 0
 			}
 		}

@@ -87,6 +87,8 @@ func (c Client) request(ctx context.Context, what string) (_ net.Conn, err error
 	return conn, nil
 }
 
+// upgrade sends a signed request for what is below the run's path on a connection, and returns the
+// head of the answer.
 func (c Client) upgrade(ctx context.Context, conn net.Conn, id *pki.Identity, what string) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet,
 		"https://"+c.Address+"/runs/"+url.PathEscape(c.Run)+"/"+what, nil)
@@ -122,7 +124,8 @@ const (
 	lastRetry  = time.Second
 )
 
-// Accept implements net.Listener.
+// Accept implements net.Listener: it waits at the relay, and tries again after an error, which it
+// logs when it is another one than before. After Close it returns net.ErrClosed.
 func (l *listener) Accept() (net.Conn, error) {
 	logged := ""
 	for pause := firstRetry; ; pause = min(2*pause, lastRetry) {
@@ -147,7 +150,8 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// await waits at the relay until an agent names this one.
+// await waits at the relay until an agent names this one, and returns the connection to that agent.
+// It fails if the relay says nothing for three beats, or ctx ends.
 func (c Client) await(ctx context.Context) (net.Conn, error) {
 	greeting, cancel := context.WithTimeout(ctx, greetingTime)
 	defer cancel()

@@ -129,7 +129,7 @@ func (p *places) add(at place, w *waiter) {
 		p.waiting = map[place][]*waiter{}
 	}
 	if all := p.waiting[at]; len(all) == maxWaiting {
-		all[0].conn.Close()
+		all[0].conn.Close() // which ends its wait
 		p.waiting[at] = all[1:]
 	}
 	p.waiting[at] = append(p.waiting[at], w)

@@ -77,6 +77,8 @@ func AddressOf(proxy *url.URL) (string, error) {
 	return net.JoinHostPort(proxy.Hostname(), cmp.Or(proxy.Port(), port)), nil
 }
 
+// through opens a connection to host:port by the CONNECT of a proxy, with the name and password of
+// its URL, over TLS to the proxy if the URL begins with https.
 func (d Dialer) through(ctx context.Context, proxy *url.URL, address string) (net.Conn, error) {
 	at, err := AddressOf(proxy)
 	if err != nil {
@@ -112,7 +114,8 @@ func (d Dialer) through(ctx context.Context, proxy *url.URL, address string) (ne
 	return conn, nil
 }
 
-// proxyRefusal describes the answer of a proxy that does not connect.
+// proxyRefusal describes the answer of a proxy that does not connect, and what to do where it asks
+// for a name and a password, or for what is not supported.
 func proxyRefusal(answer *http.Response) string {
 	if answer.StatusCode != http.StatusProxyAuthRequired {
 		return answer.Status

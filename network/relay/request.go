@@ -42,7 +42,7 @@ func (t *ticket) text(r *http.Request) []byte {
 		t.Time.UTC().Format(time.RFC3339Nano), t.Random)
 }
 
-// sign gives a request the ticket of an agent.
+// sign gives a request the ticket of an agent, in its header Authorization.
 func sign(r *http.Request, id *pki.Identity, now time.Time) error {
 	t := ticket{Agent: id.Agent, Certificate: id.Certificate(), Time: now}
 	_, _ = rand.Read(t.Random[:]) // which never fails
@@ -58,7 +58,7 @@ func sign(r *http.Request, id *pki.Identity, now time.Time) error {
 	return nil
 }
 
-// readTicket reads a request's ticket, which is checked by nobody yet.
+// readTicket reads a request's ticket, without checking it. The error is what the client is told.
 func readTicket(r *http.Request) (*ticket, error) {
 	scheme, code, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if scheme != protocol {
@@ -99,7 +99,8 @@ type usedTickets struct {
 	until map[[16]byte]time.Time
 }
 
-// add returns an error if a ticket that has been checked was used before.
+// add notes the use of a ticket that has been checked. A ticket that was used before is an error,
+// and so is one too many: tickets are forgotten once their time is over, and not before.
 func (u *usedTickets) add(t *ticket, now time.Time) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -109,7 +110,7 @@ func (u *usedTickets) add(t *ticket, now time.Time) error {
 	if len(u.until) >= maxUsed {
 		maps.DeleteFunc(u.until, func(_ [16]byte, until time.Time) bool { return now.After(until) })
 	}
-	if len(u.until) >= maxUsed { // all are valid still, and none may be forgotten
+	if len(u.until) >= maxUsed { // all are valid still
 		return errors.New("the relay has too many requests")
 	}
 	if u.until == nil {

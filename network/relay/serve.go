@@ -142,7 +142,8 @@ func (r *relay) begin() bool {
 	return !r.closed
 }
 
-// agentOf returns the agent that has signed a request.
+// agentOf returns the agent that has signed a request, once and at about this time. The error is
+// what the client is told.
 func (r *relay) agentOf(q *http.Request) (agent int, err error) {
 	if q.Header.Get("Upgrade") != protocol || len(q.PathValue("run")) > maxRun {
 		return 0, errors.New("a request of an agent must name a run and have the header Upgrade: " + protocol)
@@ -172,7 +173,8 @@ func (r *relay) serveWaiting(w http.ResponseWriter, q *http.Request, agent int) 
 	r.places.wait(place{q.PathValue("run"), agent}, conn)
 }
 
-// serveCall joins an agent to the agent that its request names.
+// serveCall joins an agent to the agent that its request names, and returns when both directions
+// have ended. Where that one does not wait, the agent is told to try again.
 func (r *relay) serveCall(w http.ResponseWriter, q *http.Request, agent int) {
 	run := q.PathValue("run")
 	to, err := strconv.Atoi(q.PathValue("agent"))

@@ -53,6 +53,8 @@ func (l *links) newServer() *rpc.Server {
 	return s
 }
 
+// refuseProtocol refuses a stream of another name than method, as another version opens. The log
+// and, if it is a neighbour's, the host learn it.
 func (l *links) refuseProtocol(_ any, s rpc.ServerStream) error {
 	p, _ := peer.FromContext(s.Context()) // each stream of a server has one
 	name, _ := rpc.MethodFromServerStream(s)
@@ -65,7 +67,8 @@ func (l *links) refuseProtocol(_ any, s rpc.ServerStream) error {
 	return statusOf(err, refusedCode)
 }
 
-// accept serves one stream that a neighbour has opened.
+// accept serves one stream that a neighbour has opened, until it ends. The error is the status by
+// which the neighbour learns why.
 func (l *links) accept(s rpc.ServerStream) error {
 	p, _ := peer.FromContext(s.Context())
 	c, err := l.admit(s, p.AuthInfo)
@@ -105,7 +108,8 @@ func (l *links) admit(s stream, auth credentials.AuthInfo) (*conn, error) {
 	return c, l.host.attach(c, h)
 }
 
-// awaitHello returns the first frame of a stream.
+// awaitHello returns the hello with which a stream must begin, within handshakeTimeout. RecvMsg has
+// no time of its own: its goroutine ends with the stream.
 func (l *links) awaitHello(s stream) (hello, error) {
 	var f received
 	came := make(chan error, 1)

@@ -244,8 +244,9 @@ func (a *Agent) Remove(texts []string) error {
 	return nil
 }
 
-// remove records a removal, and ends a session with the removed agent, or the part of this one. The
-// caller has the lock.
+// remove records a removal, and ends the removed agent's connection and a session with it, or the
+// part of this agent if it is the removed one. One that is known already changes nothing; one that
+// the authority has not signed for this run is an error. The caller has the lock.
 func (a *Agent) remove(text string) error {
 	agent, known, err := a.warrants.remove(&a.config, a.links.identity(), text)
 	if err != nil || known {

@@ -15,7 +15,8 @@ func orDefault[T comparable](v *T, d T) {
 	}
 }
 
-// withDefaults returns c with its zeros replaced.
+// withDefaults returns c with its zeros replaced, as the comments of its fields have it, and lines
+// of the log at a bounded rate.
 func (c Config) withDefaults() Config {
 	orDefault(&c.MaxFloats, 1<<24)
 	orDefault(&c.SilentAfter, 5*time.Second)

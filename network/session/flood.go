@@ -58,7 +58,8 @@ func (m message) frame() []byte {
 	return append(newFrame(frame{kind: kindFlood}, len(text)), text...)
 }
 
-// parseMessage reads a message. What is wrong with it is an error.
+// parseMessage reads a message, which may be from any agent. A message that the cases of
+// [Agent.receive] could not use is an error.
 func parseMessage(text []byte) (m message, err error) {
 	if err := json.Unmarshal(text, &m); err != nil {
 		return m, fmt.Errorf("a message must be JSON: %w", err)

@@ -22,7 +22,7 @@ func (a *Agent) greeting(to int) (session uint64, due int, removal string) {
 	return 0, 0, removal
 }
 
-// admit implements host.
+// admit implements host: an agent of an admission that is good becomes known first.
 func (a *Agent) admit(h hello) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -44,7 +44,8 @@ func (a *Agent) welcome(agent int, admission string) error {
 	return err
 }
 
-// attach implements host.
+// attach implements host. A new process of the neighbour, or one that is in another session, ends
+// the session under way; else the neighbour gets the vectors that it lacks.
 func (a *Agent) attach(c *conn, h hello) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -84,7 +85,8 @@ func (a *Agent) attach(c *conn, h hello) error {
 	return nil
 }
 
-// detach implements host.
+// detach implements host. A frame that must not be ends the session; without one it may go on over
+// another connection.
 func (a *Agent) detach(c *conn, why error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -108,7 +110,8 @@ func (a *Agent) disconnect(l *line, why error) {
 	}
 }
 
-// refused implements host.
+// refused implements host. It ends this agent's part if a later process of this agent is there, or
+// all neighbours refuse its settings: no wait would help.
 func (a *Agent) refused(agent int, why error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -126,7 +129,8 @@ func (a *Agent) refused(agent int, why error) {
 	}
 }
 
-// handle implements host.
+// handle implements host. What comes over a connection that was replaced, and vectors of other
+// sessions, are passed over.
 func (a *Agent) handle(c *conn, f frame) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -211,7 +215,9 @@ func (a *Agent) receive(m message, from int) {
 	a.neighbours.pass(m, from)
 }
 
-// hearFinal marks the result as final, if this agent has it. The caller has the lock.
+// hearFinal learns from another agent that the result is final: it marks it so if this agent has
+// it, and else notes that it lacks it, which its next announcements have. Members of a session
+// learn it by their own Finish. The caller has the lock.
 func (a *Agent) hearFinal() {
 	wake(a.news)
 	if a.chain.current != nil || a.looking || a.err != nil || a.ledger.read().Final {
@@ -261,7 +267,8 @@ func (a *Agent) awaitsEntry(s register.Session) bool {
 	return guest || again
 }
 
-// sealed implements owner.
+// sealed implements owner: it ends the session here, and has all others know that the result is
+// final.
 func (a *Agent) sealed() {
 	state := a.ledger.read()
 	a.mu.Lock()

@@ -42,7 +42,8 @@ func (h hello) encode() []byte {
 	return append(newFrame(frame{kind: kindHello}, b.Len()), b.Bytes()...)
 }
 
-// readHello reads the hello in a frame.
+// readHello reads the hello in a frame, which may be from anybody: each error is a [*badFrame].
+// Texts are printable, as refusals show them.
 func readHello(f *frame) (h hello, err error) {
 	if f.kind != kindHello {
 		return h, badFramef("a stream must begin with a hello; it begins with a frame of kind %d", f.kind)
@@ -91,7 +92,8 @@ func (l *links) greet(to int) []byte {
 	return h.encode()
 }
 
-// checkHello returns an error unless h is for this agent and of this run.
+// checkHello returns an error unless h is for this agent, of this run, and of a process with the
+// same settings, form of vectors and program. The last three are [*settingsError].
 func (l *links) checkHello(h hello) error {
 	c := l.config
 	switch {

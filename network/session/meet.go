@@ -75,7 +75,8 @@ func (a *Agent) keepPromising() {
 	}
 }
 
-// promise writes a promise to the disk, and answers.
+// promise writes a promise to the disk, and answers with a new key of masks. A number that is not
+// above the promised one has no answer.
 func (a *Agent) promise(number uint64) error {
 	key, err := masks.NewKey()
 	if err != nil {

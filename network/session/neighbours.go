@@ -166,7 +166,8 @@ func (n *neighbourhood) goesOn() bool {
 	return n.where(func(l *line) bool { return l.conn != nil && l.activity != meeting }) != nil
 }
 
-// report returns the status of each neighbour, ascending.
+// report returns the status of each neighbour, ascending, but for the time that a session has
+// waited.
 func (n *neighbourhood) report(now time.Time) (all []Neighbour) {
 	for _, j := range slices.Sorted(maps.Keys(n.lines)) {
 		l := n.lines[j]

@@ -134,7 +134,7 @@ func (r *reduction) neighbours() (parent int, below []int, meets bool) {
 	return parent, below, i == t.Root || i == opposite
 }
 
-// frame returns the words as they travel.
+// frame returns the frame of the words of all parts: each packed by itself, from a byte on.
 func (r *reduction) frame() []byte {
 	bytes := 0
 	for _, x := range r.parts {

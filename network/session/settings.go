@@ -68,6 +68,8 @@ func settingsAlone(agent int, own, other []string) (found []string) {
 // two has to be started again with the other one's.
 type settingsError struct{ error }
 
+// checkSettings returns a [*settingsError] unless a hello has this agent's hash. It names the
+// settings that differ, if both hellos have room for them.
 func (l *links) checkSettings(h hello) error {
 	c := l.config
 	if h.Hash == c.Hash {

@@ -43,7 +43,8 @@ type Neighbour struct {
 	FramesSent, FramesReceived, BytesSent, BytesReceived int64
 }
 
-// Status returns the present state.
+// Status returns the present state. Counts of vectors are of the session under way, and 0 between
+// sessions.
 func (a *Agent) Status() Status {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -11,7 +11,8 @@ import (
 // that an agent that joins and leaves repeatedly does not stop the run.
 const entrySaves = 3
 
-// every calls do every so often until ctx is over.
+// every calls do once in a period until ctx is over. Calls do not overlap: a period that do takes
+// longer than is left out.
 func every(ctx context.Context, period time.Duration, do func(now time.Time)) {
 	t := time.NewTicker(period)
 	defer t.Stop()

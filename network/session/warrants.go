@@ -19,7 +19,8 @@ type warrants struct {
 	founders int
 }
 
-// newWarrants returns the warrants of the register and the settings.
+// newWarrants returns the warrants of the register, which were checked before they were written,
+// and of the settings, of which one that is not signed for this run is an error.
 func newWarrants(c *Config, state register.State) (warrants, error) {
 	r := warrants{admitted: map[int][]int{}, removed: map[int]string{}, founders: c.Matrix.N()}
 	for _, e := range state.Log.Last(r.founders).Edges { // an agent that was admitted is the higher one
