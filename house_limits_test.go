@@ -26,7 +26,7 @@ var limits = map[rule]int{
 // further above its count than slack is to be lowered, so that what is saved stays saved.
 var budgets = map[string]size{
 	".":          {1_398, 8_713},
-	"ad":         {93_233, 124_390},
+	"ad":         {93_233, 124_420},
 	"algo":       {50_370, 35_104},
 	"benchmarks": {17_345, 13_098},
 	"cmd":        {88, 0},

@@ -19,6 +19,9 @@ import (
 // another point. None of the ops fails there.
 func TestGorgonia(t *testing.T) {
 	for turn, op := range ops {
+		if turn%testkit.Sized(5, 5, 1) > 0 {
+			continue
+		}
 		t.Run(op.name, func(t *testing.T) {
 			c := fixture{f: op.f, from: []source{free, batch, picked}[turn%3], rows: 5, float32: turn%4 == 3}
 			n := draw(c.rows)

@@ -24,9 +24,7 @@ import (
 // kept is then another one, of all rows, and the run reports it. With nearly no test rows both are
 // nearly the same.
 func TestRefit(t *testing.T) {
-	if testing.Short() {
-		t.Skip("two runs for each kind of model")
-	}
+	testkit.Long(t, "two runs for each kind of model")
 	folder := t.TempDir()
 	data := "-data=" + writeSites(t, folder, 3)
 	for name, c := range map[string]struct {
@@ -42,6 +40,9 @@ func TestRefit(t *testing.T) {
 		"few, features' folds": {"-target=cost -split=0.5:0.48:0.02 -penalty=feature", 0.1},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if strings.Contains(name, ", ") {
+				testkit.Longest(t, "like others")
+			}
 			var weights [2][]float64
 			var tests [2]runs.Number
 			for k, refit := range []string{"all", "none"} {
@@ -193,9 +194,7 @@ func TestTuneCoefficients(t *testing.T) {
 // TestTunePlan: a run over tables sends what its plan has, and the explanation lists what is made
 // at the end.
 func TestTunePlan(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a run for each plan")
-	}
+	testkit.Long(t, "a run for each plan")
 	folder := t.TempDir()
 	data := "-data=" + writeSites(t, folder, 3)
 	atEnd := []string{"counts of predictions ", "scores on the site's rows ",
@@ -222,6 +221,9 @@ func TestTunePlan(t *testing.T) {
 		"unrefitted": {"-target=visits -task=count -folds=2 -penalty=elastic -l1-ratio=auto -refit=none", atEnd},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if strings.Contains(name, " ") {
+				testkit.Longest(t, "like others")
+			}
 			p := experimenttest.TestPlan(t, tune.Task(), c.flags, data, "-K=3")
 			var text strings.Builder
 			testkit.OK(p.Explain(&text))

@@ -45,7 +45,7 @@ var levelFlags = map[string]string{"numbers": "-target=number -drop=class,count"
 // model of all sites.
 func TestSiteEffects(t *testing.T) {
 	for kind, target := range levelFlags {
-		if testing.Short() && kind != "numbers" {
+		if !testkit.Whole() && kind != "numbers" {
 			continue
 		}
 		for _, apart := range []float64{0, 1.5} {

@@ -118,9 +118,7 @@ func TestTuneDealt(t *testing.T) {
 // TestTuneFolds: with cross-validation all rows but the test rows train and validate, and the model
 // that is kept is one model of them.
 func TestTuneFolds(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a run for each fold")
-	}
+	testkit.Long(t, "a run for each fold")
 	folder := t.TempDir()
 	data, run := "-data="+writeSites(t, folder, 3), runs.Folder(filepath.Join(folder, "run"))
 	weights := func(flags string) int {
@@ -157,9 +155,7 @@ func TestTuneFoldsFlag(t *testing.T) {
 // names. Without, they have where there are 4 training and validation rows for each; else all
 // weights share one, unless the flag says otherwise. Settings have no line for each name.
 func TestPenaltyAuto(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs with several penalties")
-	}
+	testkit.Long(t, "runs with several penalties")
 	folder := t.TempDir()
 	data := "-data=" + writeSites(t, folder, 3)
 	for name, c := range map[string]struct {
@@ -193,9 +189,7 @@ func TestPenaltyAuto(t *testing.T) {
 // TestIterationsBeforeStructures: where structures look for the best strength themselves, the
 // iterations end near one, unless -K or a preset says how many there are.
 func TestIterationsBeforeStructures(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs with several penalties")
-	}
+	testkit.Long(t, "runs with several penalties")
 	folder := t.TempDir()
 	data := "-data=" + writeSites(t, folder, 2)
 	for k, c := range []struct {
