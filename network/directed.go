@@ -128,7 +128,7 @@ func checkWeights(name string, rows [][]float64, sums line) error {
 		row, column := 0.0, 0.0
 		for j, w := range rows[i] {
 			switch {
-			case !(w >= 0) || math.IsInf(w, 0) || i == j && w == 0:
+			case !(w >= 0) || math.IsInf(w, 0) || i == j && w == 0: // NaN is not at least 0
 				return dsbo.ConfigErrorf(
 					"%s[%d][%d] must be finite, at least 0, and positive on the diagonal; it is %v", name, i, j, w)
 			case sums.rows && sums.columns && w != rows[j][i]:

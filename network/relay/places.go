@@ -135,7 +135,7 @@ func (p *places) add(at place, w *waiter) {
 	p.waiting[at] = append(p.waiting[at], w)
 }
 
-// remove ends the waiting of a connection, if it has not been taken.
+// remove ends the waiting of a connection; of one that has been taken it does nothing.
 func (p *places) remove(at place, w *waiter) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -120,8 +120,8 @@ func (l *links) close() {
 		l.stopAll()
 		l.server.Stop()
 	})
-	l.server.GracefulStop()
-	l.work.Wait()
+	l.server.GracefulStop() // waits for streams to this agent, whose queues are sent first
+	l.work.Wait()           // and for its own
 	late.Stop()
 	l.stopAll()
 }

@@ -80,9 +80,10 @@ func (s Status) Holdup() string {
 		return fmt.Sprintf("%s, since %v", s.Waiting, s.Since.Round(time.Second))
 	case len(s.Holdups) == 0 || s.Since < time.Second:
 		return ""
-	case s.Computing:
-		return fmt.Sprintf("waits for agent %s, which computes, since %v", wording.List(s.Holdups),
-			s.Since.Round(time.Second))
 	}
-	return fmt.Sprintf("waits for agent %s since %v", wording.List(s.Holdups), s.Since.Round(time.Second))
+	computes := ""
+	if s.Computing {
+		computes = ", which computes,"
+	}
+	return fmt.Sprintf("waits for agent %s%s since %v", wording.List(s.Holdups), computes, s.Since.Round(time.Second))
 }
