@@ -151,7 +151,7 @@ func TestHelp(t *testing.T) {
 }
 
 func TestMNIST(t *testing.T) {
-	testkit.Long(t, "solves a problem of 800 numbers for every preset")
+	testkit.Longest(t, "solves a problem of 800 numbers for every preset")
 	// One unit has a tenth of the default's weights; records that solve the problem, and models
 	// beside the tuned one, are proved by smaller tasks and by TestCleaning.
 	folder := t.TempDir()
