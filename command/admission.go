@@ -75,8 +75,8 @@ func (w *warrantFlags) sign(first, most int, by func(*pki.Authority) (string, er
 	return pki.SaveWarrant(w.out, text)
 }
 
-// neighboursOf reads the numbers of agents of a cluster file to which others can
-// connect, ascending.
+// neighboursOf reads the numbers of agents of a cluster file to which others can connect, and
+// returns them ascending, once each: who is admitted connects to them.
 func neighboursOf(list string, c *site.Cluster) (all []int, err error) {
 	for _, text := range strings.Split(list, ",") {
 		i, err := strconv.Atoi(text)

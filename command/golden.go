@@ -131,7 +131,7 @@ func (g *checkSet) newMethod(params string) (algo.Method, error) {
 // drawProblem draws the losses of the agents, one after the other from one source, and returns
 // their oracles. In the logistic problem y is as long as x.
 func (g *checkSet) drawProblem(seed uint64) (all []dsbo.ValueOracle, err error) {
-	draw := rand.New(rand.NewPCG(num.SplitMix(seed), 0))
+	draw := rand.New(rand.NewPCG(num.SplitMix(seed), 0)) // seeds that are near draw unlike numbers
 	for i := range g.N {
 		var o *models.Oracle
 		switch c := (models.Config{Agent: i}); g.Kind {

@@ -65,7 +65,7 @@ func (p *program) pkiRenew(f *call) error {
 	if end := authority.Expires(); end.Before(until) {
 		return dsbo.ConfigErrorf("-days %d: the authority in %s ends at %s, and nothing that it signs is "+
 			"valid for longer: -days %d is the most", days, folder, end.Local().Format(time.DateTime),
-			max(0, int(time.Until(end).Hours()/24)))
+			max(0, int(time.Until(end).Hours()/24))) // whole days, none of one that has ended
 	}
 	for _, path := range f.Args() {
 		old, err := pki.LoadCertificate(path)

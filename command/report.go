@@ -15,7 +15,10 @@ import (
 	"dsbo/runs/report"
 )
 
-// report is the verb report: it writes the page and the figures of runs.
+// report is the verb report: it writes the page and the figures of runs, or with -figures the
+// figures alone, each as a file, into a folder that is there; -only names some of them. The page of
+// one run is in its folder, of several in report, unless -out names another. Runs must differ, as
+// they are known by their folders.
 func (p *program) report(f *call) error {
 	var out, title, figures, only, prefix string
 	f.Vars(map[string]any{"out": &out, "title": &title, "figures": &figures, "only": &only, "prefix": &prefix})
@@ -55,7 +58,7 @@ func (p *program) report(f *call) error {
 		return report.SaveFigures(figures, prefix, title, all, names...)
 	}
 	folder := cmp.Or(out, "report")
-	if out == "" && f.NArg() == 1 { // the page of one run is in its own folder
+	if out == "" && f.NArg() == 1 {
 		folder = f.Arg(0)
 	}
 	lock, err := runs.Folder(folder).Lock() // a run that is still going writes its page itself

@@ -46,7 +46,7 @@ func (r *run) attempt(ctx context.Context, at beginning) (*ending, error) {
 	if err != nil {
 		return e, err
 	}
-	e.problem = p
+	e.problem = p // p stays of the roster; iterate replaces this by the last members' problem
 	if e.config, e.warnings, err = r.chooseSteps(ctx, at, &p); err != nil {
 		return e, err
 	}

@@ -45,7 +45,8 @@ func (j *Job) AskSite(agent, n int, from site.Request, need site.Need) error {
 		Private: s.Epsilon != 0, Collective: unmet, Need: need})
 }
 
-// askRows asks the policies of this process's sites for the use of their rows.
+// askRows asks the policies of this process's sites for the use of their rows: each part of them is
+// a sum's terms, which may be of too few.
 func (r *run) askRows(t data.Task, local ...int) error {
 	if r.job.Site == nil {
 		return nil

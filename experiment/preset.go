@@ -54,7 +54,9 @@ func PaperPreset(others map[string]string) Preset {
 }
 
 // presetsOf returns the presets of a task: tuned, the task's own, where these have none of the name
-// paper and madsbo_tuned with steps that follow the curvature, and private.
+// paper and madsbo_tuned with steps that follow the curvature, and private. madsbo_tuned is the
+// method of private with more steps of y and z, since answers without noise are not counted, more
+// momentum on z, and an x that moves faster and longer.
 func presetsOf(t Task) []Preset {
 	list := append([]Preset{tunedPreset()}, t.Presets...)
 	tuned := algo.Clone(privatePreset().Method).(*algo.Tuned)

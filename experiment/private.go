@@ -71,8 +71,9 @@ var withoutSums = noCollective{
 // maxRows is the number of rows up to which float64 is exact enough for the margin of noise.
 const maxRows = 1 << 20
 
-// newGuard bounds the change by one row of clipped data. The error is the reason why there is no
-// bound.
+// newGuard bounds the change by one row of clipped data, by the bounds of the model's terms: they
+// are means over rows, so that the change falls with their number. The error is the reason why
+// there is no bound. Test examples are scored apart, with noise of their own.
 func newGuard(s *Settings, t data.Task, m models.Model, local []int) (*guard, error) {
 	bounded, ok := m.(models.Bounded)
 	var gradient, curvature float64

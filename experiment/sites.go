@@ -210,7 +210,8 @@ const mostCrossed = 32
 
 // exchangeSiteModels tries the model of each site alone, of problem p, on the test examples of all
 // sites that are not few. Where the sites are in several processes the models leave them, if that
-// is allowed; in one process nothing does, and nothing is counted unless it is allowed.
+// is allowed; in one process nothing does, and nothing is counted unless it is allowed. A row with
+// NaN first is of a site without a model, and a score of NaN is not known.
 func (e *ending) exchangeSiteModels(ctx context.Context, sites []runs.Site, p train.Problem, own []train.Fit) error {
 	allowed := e.run.job.Task.sites().Exchange
 	if len(sites) > mostCrossed || !allowed && p.Team != nil {

@@ -293,6 +293,7 @@ func (e *ending) networkFinalist(ctx context.Context, c CrossFit, found *candida
 	if c.Levels.Strength > 0 {
 		notes = append(notes, "The network has one level for all sites.")
 	}
+	// a better network is kept whatever the gain on test examples
 	e.conclude("A "+m.Name, m, linear, false, []*candidates.Model{one, linear}, gains, notes)
 	e.summary.Structures = append(e.summary.Structures, found.Summaries(false)...)
 	return &finalist{Model: m, network: &best.Of, parts: best.Parts, refit: func(ctx context.Context, t data.Task,

@@ -146,8 +146,9 @@ func shortened(s string) string {
 	return string(runes)
 }
 
-// setAxis makes an axis of a plot logarithmic, over whole powers of ten, as the ticks of others
-// have no labels; or gives its ticks labels of all digits: gonum's may be too short to differ.
+// setAxis makes an axis of a plot logarithmic, over whole powers of ten, at least one, as the ticks
+// of others have no labels; or gives its ticks labels of all digits: gonum's may be too short to
+// differ. A range of one value is widened by a twentieth of it, and one of 0 is from -1 to 1.
 func setAxis(a *plot.Axis, e report.Extent) {
 	if e.Log {
 		const slack = 1e-3 // of the logarithm, whose round-off would lose a tick at an end

@@ -130,7 +130,8 @@ func (r row1) measure(ctx context.Context, d, K, rounds int) (calls string, ms f
 }
 
 // check compares what each agent sent, and its oracle calls, in a run of K iterations with algo's
-// formulas, and these with the table's.
+// formulas, and these with the table's. The first iteration may send more, for a start, which the
+// table leaves out.
 func (r row1) check(method algo.Method, d, K int, w *network.Matrix, res *train.Result) error {
 	m := algo.Clone(method)
 	if err := m.Init(d, d, K); err != nil {

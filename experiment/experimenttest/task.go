@@ -38,7 +38,7 @@ func TestTask(t *testing.T, task experiment.Task, small ...string) {
 // more, and for one of them by the common results of the first load. Digests of all agents must
 // differ, and agents that are not here must have no examples.
 func testData(t *testing.T, task experiment.Task, small []string) {
-	const agents, one = 3, 1
+	const agents, one = 3, 1 // their number, and the one that is alone in its process
 	together := network.NewGroup(network.GroupConfig{N: agents}).Bound(t.Context())
 	all := experiment.Recorded(together)
 	digests := func(c network.Collective, here ...int) []string {

@@ -131,8 +131,8 @@ func (f *file) graph(name string, c *Cluster) (*network.Graph, error) {
 
 // Hash returns the SHA-256, in hexadecimal, of what must be the same for all agents of the run: its
 // name, the number of agents, the mixing matrix to the bit, the seed, the task and its flags in
-// their order, which agents have no address, and pinned keys. The addresses themselves are
-// left out.
+// their order, which agents have no address, and pinned keys. The addresses themselves are left
+// out. A field that is left out where it is empty came later: files without it keep their hash.
 func (c *Cluster) Hash() string {
 	type entry struct {
 		Agent int
