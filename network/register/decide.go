@@ -101,8 +101,8 @@ func (m *meeting) losses(agent, iteration int) (times int) {
 	return times
 }
 
-// isSlow reports whether all neighbours of an agent that have answered have waited too long for it,
-// and one has answered: no neighbour alone can put it out.
+// isSlow reports whether all neighbours of an agent that have answered, one at least, have waited
+// too long for it.
 func (m *meeting) isSlow(agent int) bool {
 	slow := false
 	for _, e := range m.graph() {

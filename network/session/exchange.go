@@ -176,7 +176,8 @@ func (x *exchange) post(frame []byte, to func(p *edge) bool) error {
 
 func everyone(*edge) bool { return true }
 
-// await waits until the vectors of this exchange from some neighbours are here. It takes the lock.
+// await waits until the vectors of this exchange from some neighbours are here. If they all are,
+// they count, whatever has ended meanwhile. It takes the lock.
 func (x *exchange) await(ctx context.Context, from func(p *edge) bool) error {
 	for {
 		x.mu.Lock()

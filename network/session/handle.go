@@ -166,7 +166,8 @@ func (a *Agent) handle(c *conn, f frame) error {
 	return badFramef("a frame of kind %d must not come after the hellos", f.kind)
 }
 
-// receive handles a message from a neighbour, and forwards it. The caller has the lock.
+// receive handles a message from a neighbour, and forwards it, also where this agent has no use for
+// it: but each once, and none of agents that are unknown or removed. The caller has the lock.
 func (a *Agent) receive(m message, from int) {
 	if m.From == a.config.Agent { // its own message, on a way round, or another process of this agent's
 		if m.Instance > a.config.Instance {

@@ -19,7 +19,8 @@ const lastListen = 2 * time.Second
 const waitLogPeriod = time.Minute
 
 // listen serves a listener or, without one, Config.Listen or this agent's address. If the port is
-// taken or the name is not known yet, it retries, with a connecting agent's back-off.
+// taken or the name is not known yet, it retries, with a connecting agent's back-off, and so it
+// does where its own listener ends by itself.
 func (l *links) listen(given net.Listener) {
 	if given != nil {
 		l.serve(given)
