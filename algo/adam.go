@@ -20,14 +20,18 @@ func adamStep(a adam, k int, lr float64, x, r, v, u []float64) {
 	adamMove(a, k, lr, 1-num.Pow(a.beta1, float64(k+1)), x, r, v, u)
 }
 
-// adamMove is, of Adam, x −= lr [r/weights] / (√(V/(1−β₂^{k+1})) + ε) with V = β₂ V + (1−β₂) u²; r
-// is the average of u, u included, in which the weights of all u so far sum to weights.
-func adamMove(a adam, k int, lr, weights float64, x, r, v, u []float64) {
-	second := 1 - num.Pow(a.beta2, float64(k+1))
+// adamMove moves x by the average r of u, u included, and the average v of u², which it updates:
+//
+//	v = β₂ v + (1−β₂) u²,  x −= lr (r/weightsOfR) / (√(v/weightsOfV) + ε)
+//
+// Averages start at 0, so that the weights of all u so far sum to less than 1: weightsOfR in r,
+// which the caller knows, and 1−β₂^{k+1} in v. The divisions make up for that.
+func adamMove(a adam, k int, lr, weightsOfR float64, x, r, v, u []float64) {
+	weightsOfV := 1 - num.Pow(a.beta2, float64(k+1))
 	for i := range u {
-		average := float64(a.beta2*v[i]) + float64(float64((1-a.beta2)*u[i])*u[i])
-		v[i] = average
-		x[i] -= float64(lr*(r[i]/weights)) / (math.Sqrt(average/second) + a.eps)
+		square := float64(a.beta2*v[i]) + float64(float64((1-a.beta2)*u[i])*u[i])
+		v[i] = square
+		x[i] -= float64(lr*(r[i]/weightsOfR)) / (math.Sqrt(square/weightsOfV) + a.eps)
 	}
 }
 

@@ -48,7 +48,7 @@ type AdamCG struct {
 	methodState
 	term struct{ lowerGrad, upperGrad, product, hypergradient term } // named once
 
-	asked []float64 // the products of each iteration, after it
+	asked []float64 // the products of each iteration, 0 before it
 	adam  adam      // the constants of Adam, bound
 
 	ry, vy, rx, vx []float64 // Adam's averages for y and x
@@ -80,7 +80,8 @@ func (a *AdamCG) Init(p, q, K int) error {
 	})
 }
 
-// makeTerms makes the terms of averages at the present x, y and z.
+// makeTerms makes the terms of averages, which agents make at the present x, y and z, on the
+// examples of draw and products. They are made once, as a step allocates nothing.
 func (a *AdamCG) makeTerms() {
 	a.term.lowerGrad = func(w *Turn, dst []float64) { w.LowerGrad(dst, a.x, a.y, a.draw) }
 	a.term.upperGrad = func(w *Turn, dst []float64) { // ∇_y f, and ∇_x f in u
@@ -109,7 +110,7 @@ func (a *AdamCG) Cost(k int) Cost {
 		return cost
 	}
 	products := a.N + 1
-	if a.asked[k] > 0 {
+	if a.asked[k] > 0 { // the iteration is over
 		products = int(a.asked[k])
 	}
 	cost.Averages += products + 2
@@ -136,7 +137,7 @@ func (a *AdamCG) step(w *Turn, k int) {
 	w.average("validation gradients", a.g, a.term.upperGrad)                 // ∇_y f
 	a.solve(w)                                                               // z += solve(∇_y f − (H + μ) z)
 	if w.average("hypergradient", a.u, a.term.hypergradient); w.err == nil { // u = ∇_x f − J z
-		adamStep(a.adam, k-a.Wait, a.schedules["lr"](k), a.x, a.rx, a.vx, a.u)
+		adamStep(a.adam, k-a.Wait, a.schedules["lr"](k), a.x, a.rx, a.vx, a.u) // x's step number k − Wait
 		clipTo(a.Clip, a.x)
 	}
 }
@@ -149,9 +150,11 @@ func (a *AdamCG) product(w *Turn, v []float64) {
 	a.asked[w.k]++
 }
 
-// solve brings z nearer to the solution of (H + μ) z = g by N conjugate gradients.
+// solve brings z nearer to the solution of (H + μ) z = g by at most N steps of conjugate gradients.
+// Of a network H may have negative eigenvalues: a direction along which the curvature is not
+// positive, or NaN, has no minimum to go to, and ends the solve with the z before it.
 func (a *AdamCG) solve(w *Turn) {
-	a.asked[w.k] = 0
+	a.asked[w.k] = 0 // also of an iteration that is taken again
 	a.product(w, a.z)
 	if w.err != nil {
 		return
@@ -163,10 +166,10 @@ func (a *AdamCG) solve(w *Turn) {
 		if a.product(w, a.s); w.err != nil {
 			return
 		}
-		curvature := cg.Curvature()
-		if !(curvature > 0) {
+		if curvature := cg.Curvature(); curvature > 0 {
+			cg.Step(curvature)
+		} else {
 			return
 		}
-		cg.Step(curvature)
 	}
 }

@@ -60,9 +60,7 @@ func (a *AdaSDBO) Traits() Traits {
 // in two (p + 2q + 3 in one in the first); one gradient of f and of g, one Hessian- and one
 // Jacobian-vector product.
 func (a *AdaSDBO) Cost(k int) Cost {
-	cost := Cost{
-		Floats: len(a.d.all) + 3, Messages: 1, Calls: directionCalls(1),
-	}
+	cost := Cost{Floats: len(a.message), Messages: 1, Calls: directionCalls(1)}
 	if a.Track && k > 0 {
 		cost.Floats, cost.Messages = cost.Floats+len(a.d.all), 2
 	}
@@ -76,7 +74,7 @@ func (a *AdaSDBO) step(w *Turn, k int) {
 		if start == nil {
 			start = []float64{a.alpha(0) / 200, 0.01, 0.01}
 		}
-		for c, m0 := range start {
+		for c, m0 := range start { // of x, y and z
 			a.sums[c] = m0 * m0
 		}
 	}
@@ -95,5 +93,6 @@ func (a *AdaSDBO) step(w *Turn, k int) {
 	phi := math.Sqrt(max(a.sums[1], a.sums[2]))
 	a.point.descend(d, a.alpha(k)/(math.Sqrt(a.sums[0])*phi), a.beta(k)/math.Sqrt(a.sums[1]), a.gamma(k)/phi)
 	in := w.mixJoined(a.message, a.point.all, a.sums)
-	copy(a.sums, in[copy(a.point.all, in):])
+	ofPoint := copy(a.point.all, in)
+	copy(a.sums, in[ofPoint:])
 }

@@ -58,7 +58,7 @@ func (a *AIDCG) solve(w *Turn) {
 		w.HVP(a.hp, a.x, a.y, a.z, s)
 		linalg.Sub(a.r, a.r, a.hp)
 	} else {
-		linalg.Fill(a.z, 0)
+		clear(a.z)
 	}
 	cg := linalg.CG{V: a.z, R: a.r, D: a.p, HD: a.hp}
 	cg.Start()

@@ -34,7 +34,8 @@ func BoundsOf(m dsbo.Algorithm, c Curvature) Curvature {
 	return c
 }
 
-// auto returns the value of [Auto] in a parameter; false if the parameter has none.
+// auto returns the value of [Auto] in a parameter; false if the parameter has none, as where any
+// step will do. L, found to about one per cent, is raised by five, so that lg is a bound of it.
 func (c Curvature) auto(parameter string) (float64, bool) {
 	switch parameter {
 	case "alpha":
@@ -65,8 +66,8 @@ func (s Schedule) at(parameter string, c Curvature) (float64, error) {
 			"for alpha where the method says so", parameter)
 	}
 	text := string(s)
-	v, err := strconv.ParseFloat(text[:len(text)-2], 64)
-	if err != nil || !(v > 0) || math.IsInf(v, 0) {
+	v, err := strconv.ParseFloat(text[:len(text)-2], 64) // before /L or *L
+	if err != nil || !meets("positive", v) {
 		return 0, dsbo.ConfigErrorf("%s must have a positive number before /L or *L; it is %s", parameter, s)
 	}
 	if strings.HasSuffix(text, "*L") {
@@ -82,10 +83,9 @@ type parameter struct {
 	tag   reflect.StructTag
 }
 
-// knownFields are the lists of [fieldsOf]: each agent's copy of a method asks for them.
-var knownFields sync.Map
+var knownFields sync.Map // by type, what fieldsOf returns
 
-// fieldsOf returns the visible fields of a type.
+// fieldsOf returns the visible fields of a type, listed once for all agents.
 func fieldsOf(t reflect.Type) []reflect.StructField {
 	known, ok := knownFields.Load(t)
 	if !ok {
@@ -121,13 +121,14 @@ func Set(m Method, name string, value any) bool {
 }
 
 // Inherit sets the parameters of m that another method has too, and has set, to that method's. Of a
-// method whose steps have bounds of their own, schedules stay, but alpha where it is a plain step.
+// method whose steps have bounds of their own, schedules stay, as other steps may not be stable
+// there, but alpha where the method has no [Auto] for it: then it is a plain step of x.
 func Inherit(m, from Method) {
-	own := TraitsOf(m).Bounds != nil
-	c := BoundsOf(m, Curvature{L: 1})
+	ownBounds, plainAlpha := TraitsOf(m).Bounds != nil, BoundsOf(m, Curvature{L: 1}).Alpha == 0
 	for _, p := range parametersOf(from) {
-		_, schedule := p.value.Interface().(Schedule)
-		if stays := own && schedule && (p.name != "alpha" || c.Alpha > 0); !stays && !p.value.IsZero() {
+		_, isSchedule := p.value.Interface().(Schedule)
+		stays := ownBounds && isSchedule && !(plainAlpha && p.name == "alpha")
+		if !stays && !p.value.IsZero() {
 			Set(m, p.name, p.value.Interface())
 		}
 	}

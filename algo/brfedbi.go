@@ -53,13 +53,13 @@ func (a *BRFedBi) Cost(int) Cost {
 
 // step is one outer iteration.
 func (a *BRFedBi) step(w *Turn, k int) {
-	agent, agents := agentAndCount(w)
+	agent, agents := agentAndCount(w) // which Init does not know
 	if err := a.Agg.fits(agents); err != nil && w.err == nil {
 		w.err = fmt.Errorf("brfedbi: %w", err)
 	}
 	a.directions(w, a.d, a.point, drawsOf(k))
 	if k == 0 {
-		copy(a.m.all, a.d.all)
+		copy(a.m.all, a.d.all) // m starts as D
 	}
 	linalg.Comb(a.m.all, a.Mom, a.m.all, 1-a.Mom, a.d.all)
 	copy(a.out.all, a.m.all)

@@ -37,9 +37,8 @@ type C2DFB struct {
 	Compress compression `json:"compress,omitzero"`                           // Q; default none
 
 	methodState
-	inner   [2]innerLoop    // of y and of z
-	fx, fz  []float64       // ∇_x f at y and, with order 2, at z
-	gy, gz  []float64       // ∇_x g at y and at z
+	ofY     innerLoop
+	ofZ     innerLoop
 	b       []float64       // ∇_y f
 	sx, un  []float64       // s_x, and u before it is taken up
 	message []float64       // x and s_x
@@ -54,9 +53,8 @@ func (a *C2DFB) Init(p, q, K int) error {
 		a.tracks(a.sx, a.u)
 		a.send = a.Compress.compressor()
 		a.z = a.carried("z", q)
-		a.inner = [2]innerLoop{newInnerLoop(&a.state, "y", a.y), newInnerLoop(&a.state, "z", a.z)}
-		a.scratch(p, &a.fx, &a.fz, &a.gy, &a.gz, &a.un)
-		a.b = a.newVec(q)
+		a.ofY, a.ofZ = newInnerLoop(&a.state, "y", a.y), newInnerLoop(&a.state, "z", a.z)
+		a.un, a.b = a.newVec(p), a.newVec(q)
 		a.message = a.newVec(2 * p)
 	})
 }
@@ -87,12 +85,12 @@ func (a *C2DFB) Cost(k int) Cost {
 
 // step is one outer iteration.
 func (a *C2DFB) step(w *Turn, k int) {
-	a.descend(w, &a.inner[0], a.beta(k))
-	a.descend(w, &a.inner[1], a.gamma(k))
-	linalg.Sub(a.un, a.gy, a.gz)
-	linalg.Comb(a.un, 1, a.fx, a.Lam, a.un) // u
+	a.descend(w, &a.ofY, a.beta(k))
+	a.descend(w, &a.ofZ, a.gamma(k))
+	linalg.Sub(a.un, a.ofY.gx, a.ofZ.gx)
+	linalg.Comb(a.un, 1, a.ofY.fx, a.Lam, a.un) // u
 	if a.Order == 2 {
-		central(a.un, a.fz)
+		central(a.un, a.ofZ.fx)
 	}
 
 	in := a.message
@@ -114,6 +112,7 @@ type innerLoop struct {
 	d, s       []float64 // the variable and its tracker
 	dRef, sRef reference // d̂ and ŝ
 	g, gNew    []float64 // ∇r at d, and at d⁺
+	fx, gx     []float64 // ∇_x f (of z with order 2 alone) and ∇_x g at the last d
 }
 
 // newInnerLoop makes the loop of a variable, whose memory is part of the state.
@@ -122,10 +121,12 @@ func newInnerLoop(s *state, name string, d []float64) innerLoop {
 	l := innerLoop{d: d, s: s.carried(name+"_tracker", q), dRef: s.newReference(name, q),
 		sRef: s.newReference(name+"_tracker", q), g: s.carried(name+"_gradient", q), gNew: s.newVec(q)}
 	s.tracks(l.s, l.g)
+	s.scratch(len(s.x), &l.fx, &l.gx)
 	return l
 }
 
-// descend is the inner loop.
+// descend takes the T steps of an inner loop, after its tracker has taken up what ∇r has changed by
+// since the last one, as x has moved.
 func (a *C2DFB) descend(w *Turn, l *innerLoop, step float64) {
 	a.gradient(w, l, false)
 	track(l.s, l.s, l.gNew, l.g)
@@ -141,23 +142,24 @@ func (a *C2DFB) descend(w *Turn, l *innerLoop, step float64) {
 	}
 }
 
-// gradient asks for ∇r at d, and the last time for the gradients by x there.
+// gradient asks for ∇r at d and, in the last step of a loop, for the gradients by x there, of which
+// u is made.
 func (a *C2DFB) gradient(w *Turn, l *innerLoop, last bool) {
-	var fx, fz, gy, gz []float64
+	var fx, gx []float64 // nil: not asked for
 	if last {
-		fx, fz, gy, gz = a.fx, a.fz, a.gy, a.gz
+		fx, gx = l.fx, l.gx
 	}
-	if l == &a.inner[1] {
-		lowerJointGrad(w, gz, l.gNew, a.x, l.d, allExamples)
-		if a.Order == 2 {
-			w.UpperGrad(fz, a.b, a.x, l.d, allExamples)
-			linalg.Axpy(l.gNew, -1/a.Lam, a.b)
-		}
+	if l == &a.ofY {
+		w.UpperGrad(fx, a.b, a.x, l.d, allExamples)
+		lowerJointGrad(w, gx, l.gNew, a.x, l.d, allExamples)
+		linalg.Comb(l.gNew, 1, a.b, a.Lam, l.gNew) // r = f + λg
 		return
 	}
-	w.UpperGrad(fx, a.b, a.x, l.d, allExamples)
-	lowerJointGrad(w, gy, l.gNew, a.x, l.d, allExamples)
-	linalg.Comb(l.gNew, 1, a.b, a.Lam, l.gNew)
+	lowerJointGrad(w, gx, l.gNew, a.x, l.d, allExamples) // r = g
+	if a.Order == 2 {
+		w.UpperGrad(fx, a.b, a.x, l.d, allExamples)
+		linalg.Axpy(l.gNew, -1/a.Lam, a.b) // r = g − f/λ
+	}
 }
 
 // approach sets dst = v + share·(mixed − v).

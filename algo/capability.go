@@ -65,7 +65,7 @@ func batchOf(w *Turn, draw dsbo.Sample, n int) (batch dsbo.Sample, share float64
 func agentAndCount(w *Turn) (agent, agents int) {
 	place := w.exchanges.Place
 	if !w.requires(place != nil, "the agent's number, which this exchange does not tell", "Place") {
-		return 0, 1
+		return 0, 1 // which the error makes irrelevant
 	}
 	return place()
 }
@@ -124,17 +124,8 @@ func diagonal(w *Turn, dst, x, y []float64, s dsbo.Sample) (known bool) {
 	return true
 }
 
-// hessian writes the Hessian H to dst, q×q row-major.
-func hessian(w *Turn, dst, x, y []float64, s dsbo.Sample) {
-	matrix(w, "Hessian", w.also.Hessian, dst, x, y, s)
-}
-
-// jacobian writes the Jacobian J to dst, p×q row-major.
-func jacobian(w *Turn, dst, x, y []float64, s dsbo.Sample) {
-	matrix(w, "Jacobian", w.also.Jacobian, dst, x, y, s)
-}
-
-// matrix writes the matrix that ask answers to dst.
+// matrix writes to dst, row-major, the named matrix that ask answers: w.also.Hessian q×q numbers,
+// w.also.Jacobian p×q.
 func matrix(w *Turn, name string, ask func(dst, x, y []float64, s dsbo.Sample) error, dst, x, y []float64,
 	s dsbo.Sample) {
 	if w.requires(ask != nil, "whole Hessians and Jacobians, and this oracle gives products only", name) {

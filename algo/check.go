@@ -24,22 +24,33 @@ type checker struct {
 	err       error
 }
 
-// bounds are the conditions on a number that the tag must may name.
-var bounds = map[string]func(v float64) bool{
-	"positive":      func(v float64) bool { return v > 0 && v <= math.MaxFloat64 },
-	"1 or 2":        func(v float64) bool { return v == 1 || v == 2 },
-	"at least 0":    func(v float64) bool { return v >= 0 && v <= math.MaxFloat64 },
-	"at least 1":    func(v float64) bool { return v >= 1 },
-	"in (0, 1)":     func(v float64) bool { return v > 0 && v < 1 },
-	"in (0, 1]":     func(v float64) bool { return v > 0 && v <= 1 },
-	"in [0, 1)":     func(v float64) bool { return v >= 0 && v < 1 },
-	"from 1 to 120": func(v float64) bool { return v >= 1 && v <= linalg.MostPairs },
-}
-
-// lists are the conditions on a non-empty list that the tag must may name.
-var lists = map[string]func(v []float64) bool{
-	"two numbers, the lower one first": func(v []float64) bool { return len(v) == 2 && v[0] < v[1] },
-	"three positive numbers":           func(v []float64) bool { return len(v) == 3 && slices.Min(v) > 0 },
+// meets reports whether one number, or the numbers of a list that is not empty, meet a condition
+// that the tag must may name. NaN meets none; a number without a bound must be finite.
+func meets(must string, v ...float64) bool {
+	first := v[0]
+	switch must {
+	case "positive":
+		return first > 0 && first <= math.MaxFloat64
+	case "1 or 2":
+		return first == 1 || first == 2
+	case "at least 0":
+		return first >= 0 && first <= math.MaxFloat64
+	case "at least 1":
+		return first >= 1
+	case "in (0, 1)":
+		return first > 0 && first < 1
+	case "in (0, 1]":
+		return first > 0 && first <= 1
+	case "in [0, 1)":
+		return first >= 0 && first < 1
+	case "from 1 to 120":
+		return first >= 1 && first <= linalg.MostPairs
+	case "two numbers, the lower one first":
+		return len(v) == 2 && first < v[1]
+	case "three positive numbers":
+		return len(v) == 3 && slices.Min(v) > 0
+	}
+	panic("algo: no such condition: " + must)
 }
 
 // newChecker checks all parameters of a method for a run of K iterations.
@@ -52,10 +63,12 @@ func newChecker(m Method, K int) *checker {
 	return c
 }
 
-// fillIn sets an unset parameter to its default, if it has one.
+// fillIn sets an unset parameter to its default, if it has one. A list is unset without entries,
+// whether it is nil or [] in JSON.
 func (p parameter) fillIn() {
-	text, ok := p.tag.Lookup("default")
-	if list := p.value.Kind() == reflect.Slice; !ok || !p.value.IsZero() && !(list && p.value.Len() == 0) {
+	text, hasDefault := p.tag.Lookup("default")
+	isEmptyList := p.value.Kind() == reflect.Slice && p.value.Len() == 0
+	if !hasDefault || !p.value.IsZero() && !isEmptyList {
 		return
 	}
 	if p.value.Kind() == reflect.String {
@@ -71,18 +84,18 @@ func (c *checker) check(p parameter) {
 	switch v := p.value.Addr().Interface().(type) {
 	case *Schedule:
 		must = cmp.Or(must, "positive")
-		c.schedule(p.name, *v, must, bounds[must])
+		c.schedule(p.name, *v, must, func(v float64) bool { return meets(must, v) })
 	case *float64:
 		must = cmp.Or(must, "positive")
-		c.require(bounds[must](*v), p.name, must, *v)
+		c.require(meets(must, *v), p.name, must, *v)
 	case *int:
 		must = cmp.Or(must, "at least 1")
-		c.require(bounds[must](float64(*v)), p.name, must, *v)
+		c.require(meets(must, float64(*v)), p.name, must, *v)
 	case *string:
 		c.choice(p.name, v, strings.Split(strings.TrimPrefix(must, "one of "), ", ")...)
 	case *[]float64:
 		must = cmp.Or(must, "two numbers, the lower one first")
-		c.require(len(*v) == 0 || lists[must](*v), p.name, must, *v)
+		c.require(len(*v) == 0 || meets(must, *v...), p.name, must, *v)
 	case *[]int:
 		c.require(len(*v) == 0 || slices.Min(*v) >= 0, p.name, "a list of numbers of at least 0", *v)
 	case *[][]int:
@@ -111,7 +124,9 @@ func (c *checker) countable() bool {
 }
 
 // schedule binds a schedule whose numbers must satisfy ok to K. A schedule without a default is a
-// bound of the curvature, which the user has to know: no default is safe.
+// bound of the curvature, which the user has to know: no default is safe. One that follows the
+// curvature is NaN until [Bind] knows L, and only its form is checked, as if any parameter had a
+// value of [Auto].
 func (c *checker) schedule(name string, s Schedule, must string, ok func(v float64) bool) {
 	c.schedules[name] = constant(math.NaN())
 	if s == "" {
@@ -131,7 +146,8 @@ func (c *checker) schedule(name string, s Schedule, must string, ok func(v float
 		}
 		return
 	}
-	for k := range 1 + strings.Count(string(s), ",") { // a falling one is largest at its start
+	inList := 1 + strings.Count(string(s), ",") // of other forms the first number, which is the largest
+	for k := range inList {
 		v := value(k)
 		c.require(ok(v), name, must, v)
 	}

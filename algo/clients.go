@@ -29,9 +29,10 @@ func (n *counts) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*[]int)(n))
 }
 
-// clientShare returns the weight of an agent's vector in the mean over this iteration's clients,
-// times the number of agents: 1 if all are clients (no lists), 0 if the agent is none. There is one
-// list an iteration, repeated from the start when they end.
+// clientShare returns the factor of an agent's vector by which the average over all agents becomes
+// the mean over this iteration's clients: 1 if all are clients (no lists), 0 if the agent is none.
+// There is one list an iteration, repeated from the start when they end. One agent alone may have
+// the lists of a run of several.
 func clientShare(w *Turn, lists [][]int) float64 {
 	if len(lists) == 0 {
 		return 1
@@ -55,12 +56,16 @@ func project(z []float64, radius float64) {
 	}
 }
 
-// A work counts an agent's directions, whose number differs between agents.
-type work struct{ k, asked int }
+// A work counts the directions that an agent asks for, whose number differs between agents. The
+// zero value is of no iteration.
+type work struct {
+	next  int // the iteration after the one that it is of
+	asked int
+}
 
-// in returns the agent's number of directions in iteration k, or a bound before that.
+// in returns the agent's number of directions in iteration k, or most if work is not of that.
 func (r work) in(k, most int) int {
-	if r.k == k+1 {
+	if r.next == k+1 {
 		return r.asked
 	}
 	return most
@@ -103,7 +108,8 @@ func (a *aggregation) combine(dst []float64, in [][]float64) {
 	}
 }
 
-// of returns the aggregate of the clients' values, which it sorts.
+// of returns the aggregate of the clients' values, the mean without the cut largest and the cut
+// smallest. It sorts values where some are cut, among which NaN would have no place.
 func (a *aggregation) of(values []float64) float64 {
 	if slices.ContainsFunc(values, math.IsNaN) {
 		return math.NaN()
@@ -111,7 +117,7 @@ func (a *aggregation) of(values []float64) float64 {
 	n, cut := len(values), 0
 	switch a.Kind {
 	case "median":
-		cut = (n - 1) / 2
+		cut = (n - 1) / 2 // the middle value is left, or the two middle ones
 	case "trim":
 		cut = a.F
 	}

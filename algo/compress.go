@@ -109,7 +109,7 @@ func (d digits) unpack(code []float64, n int, take func(i int, digit uint64) boo
 // top keeps the largest entries.
 type top struct {
 	keep  int
-	sizes []uint64 // scratch: bits of absolute values, which have the order of these
+	sizes []uint64 // scratch: bits of absolute values, which have the order of these, NaN the largest
 	kept  []uint64 // scratch: places
 }
 
@@ -124,12 +124,13 @@ func (t *top) Encode(dst, v []float64) []float64 {
 	}
 	slices.Sort(t.sizes)
 	largest := t.sizes[len(v)-min(t.keep, len(v)):]
-	equal, _ := slices.BinarySearch(largest, largest[0]+1)
+	least := largest[0]
+	equal, _ := slices.BinarySearch(largest, least+1) // how many entries of the least kept size are kept
 	for i, e := range v {
-		switch size := math.Float64bits(math.Abs(e)); {
-		case size == largest[0] && equal > 0:
+		size := math.Float64bits(math.Abs(e))
+		if size == least && equal > 0 {
 			equal-- // of equal ones the first
-		case size <= largest[0]:
+		} else if size <= least {
 			continue
 		}
 		dst, t.kept = append(dst, e), append(t.kept, uint64(i))
@@ -165,21 +166,24 @@ type rounded struct{ bits int }
 
 func (r rounded) levels() float64 { return math.Ldexp(1, r.bits-1) - 1 }
 
-// Encode writes the scale s = max |v|, then the rounded entries, as many in each number as fit.
+// Encode writes the scale s = max |v|, then the levels of the entries, from −levels to levels, as
+// digits that begin at 0, as many in each number as fit. A level that is NaN, as of a scale that is
+// 0, infinite or NaN, is sent as 0: the scale alone then decides what is decoded.
 func (r rounded) Encode(dst, v []float64) []float64 {
 	scale, levels := 0.0, r.levels()
 	for _, e := range v {
 		scale = max(scale, math.Abs(e)) // NaN if one is
 	}
+	overflows := scale > math.MaxFloat64/levels // a product of an entry and levels may
 	return digitsOf(r.bits).pack(append(dst, scale), len(v), func(i int) uint64 {
-		share := v[i] * levels / scale
-		if scale > math.MaxFloat64/levels { // where the product would be infinite
-			share = v[i] / scale * levels
+		level := v[i] * levels / scale
+		if overflows {
+			level = v[i] / scale * levels
 		}
-		if level := math.RoundToEven(share); level == level { // not 0/0
-			return uint64(level + levels)
+		if math.IsNaN(level) {
+			level = 0
 		}
-		return uint64(levels)
+		return uint64(math.RoundToEven(level) + levels)
 	})
 }
 
@@ -190,11 +194,14 @@ func (r rounded) Decode(v, code []float64) error {
 		return dsbo.ShapeErrorf("the code of %d numbers in %d bits must have %d; it has %d", len(v), r.bits,
 			want, len(code))
 	}
+	scale := code[0]
+	overflows := math.Abs(scale) > math.MaxFloat64/levels // as in Encode
 	if i := d.unpack(code[1:], len(v), func(i int, digit uint64) bool {
-		if v[i] = code[0] * (float64(digit) - levels) / levels; math.Abs(code[0]) > math.MaxFloat64/levels {
-			v[i] = code[0] * ((float64(digit) - levels) / levels)
+		level := float64(digit) - levels
+		if v[i] = scale * level / levels; overflows {
+			v[i] = scale * (level / levels)
 		}
-		return float64(digit) <= 2*levels
+		return level <= levels
 	}); i < len(v) {
 		return dsbo.ShapeErrorf("level %d of a code must be 0 to %g", i, 2*levels)
 	}

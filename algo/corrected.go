@@ -1,8 +1,6 @@
 package algo
 
-import (
-	"dsbo/internal/linalg"
-)
+import "dsbo/internal/linalg"
 
 // A corrected block is one variable under a heterogeneity correction, in the form that sends least.
 // All are v⁺ = C(Av − g) − D, D⁺ = D + B² v⁺, where g contains its step, rewritten without D:

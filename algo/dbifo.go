@@ -75,11 +75,11 @@ func (a *DBIFO) step(w *Turn, k int) {
 		a.penaltyDirections(w, a.past, a.before, a.Lam, a.Order, drawsOf(k)) // P₋
 	}
 	a.penaltyDirections(w, a.p, a.point, a.Lam, a.Order, drawsOf(k))
-	now := a.p
+	momentum := a.p // M⁺, at first P
 	if k > 0 {
-		now = a.past
-		storm(now.all, a.m.all, a.p.all, a.past.all, a.A) // M⁺
+		momentum = a.past                                      // whose memory it takes
+		storm(momentum.all, a.m.all, a.p.all, a.past.all, a.A) // with a = 1 whatever P₋ is
 	}
 	copy(a.before.all, a.point.all)
-	a.trackedStep(w, k > 0, a.t, a.m, now, a.message) // T ← mix(T) + M⁺ − M
+	a.trackedStep(w, k > 0, a.t, a.m, momentum, a.message) // T ← mix(T) + M⁺ − M
 }

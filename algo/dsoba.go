@@ -1,8 +1,6 @@
 package algo
 
-import (
-	"dsbo/internal/linalg"
-)
+import "dsbo/internal/linalg"
 
 // DSOBA is D-SOBA in its second-order form (Kong, Zhu, Lu, Huang, Yuan, "Decentralized Bilevel
 // Optimization: A Perspective from Transient Iteration Complexity", 2024). One loop, all at once:
@@ -39,8 +37,7 @@ func (a *DSOBA) Traits() Traits {
 // Cost of an iteration: p + 2q numbers to each neighbour in one message; one gradient of f and of
 // g, one Hessian- and one Jacobian-vector product.
 func (a *DSOBA) Cost(int) Cost {
-	p, q := len(a.x), len(a.y)
-	return Cost{Floats: p + 2*q, Messages: 1, Calls: directionCalls(1)}
+	return Cost{Floats: len(a.d.all), Messages: 1, Calls: directionCalls(1)}
 }
 
 // step is one outer iteration, x along the old average r of hypergradients.

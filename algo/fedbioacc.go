@@ -1,8 +1,6 @@
 package algo
 
-import (
-	"math"
-)
+import "math"
 
 // FedBiOAcc is FedBiOAcc (Li, Huang, Huang, "Communication-Efficient Federated Bilevel Optimization
 // with Global and Local Lower Level Problems", NeurIPS 2023), for the global lower problem. The
@@ -69,9 +67,10 @@ func (a *FedBiOAcc) step(w *Turn, k int) {
 	a.average(w, a.point)
 	a.directions(w, a.d, a.point, drawsOf(k+1))
 	a.directions(w, a.past, a.before, drawsOf(k+1))
-	storm(a.v.x, a.v.x, a.d.x, a.past.x, float64(a.Cx*float64(at*at)))
-	storm(a.v.y, a.v.y, a.d.y, a.past.y, float64(a.Cy*float64(at*at)))
-	storm(a.v.z, a.v.z, a.d.z, a.past.z, float64(a.Cz*float64(at*at)))
+	square := float64(at * at)
+	storm(a.v.x, a.v.x, a.d.x, a.past.x, float64(a.Cx*square))
+	storm(a.v.y, a.v.y, a.d.y, a.past.y, float64(a.Cy*square))
+	storm(a.v.z, a.v.z, a.d.z, a.past.z, float64(a.Cz*square))
 	a.average(w, a.v)
 }
 

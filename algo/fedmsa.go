@@ -1,8 +1,6 @@
 package algo
 
-import (
-	"dsbo/internal/linalg"
-)
+import "dsbo/internal/linalg"
 
 // FedMSA is FedMSA for bilevel problems (Tarzanagh, Li, Sharma, Oymak, "Federated Multi-Sequence
 // Stochastic Approximation with Local Hypergradient Estimation", ICML 2023). The mixer must be the
@@ -57,7 +55,7 @@ func (a *FedMSA) Cost(k int) Cost {
 
 // step is one outer iteration.
 func (a *FedMSA) step(w *Turn, k int) {
-	a.work = work{k + 1, 1}
+	a.work = work{next: k + 1, asked: 1}
 	a.directions(w, a.d, a.point, drawsOf(k))
 	copy(a.out.all, a.d.all)
 	if k > 0 && a.Rho < 1 {

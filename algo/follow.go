@@ -18,8 +18,9 @@ type following struct {
 }
 
 // FollowCurvature makes steps of a method, after Init, follow the curvature while x moves, from
-// [Bind]'s numbers for L: they are divided by the growth of L, and lg is multiplied by it. names
-// are Bind's. [Found] must then be called with L at the start, and whenever members have changed.
+// [Bind]'s numbers for L: they are divided by the growth of L, and lg, a bound of L, is multiplied
+// by it. names are Bind's. [Found] must then be called with L at the start, and whenever members
+// have changed. Steps of a method without a state of this package stay as they are.
 func FollowCurvature(m dsbo.Algorithm, names []string, l float64) {
 	of, ok := m.(based)
 	if !ok || len(names) == 0 {
@@ -54,7 +55,8 @@ type based interface{ ownState() *state }
 
 func (s *state) ownState() *state { return s }
 
-// update computes the growth of L at x.
+// update computes the growth of L at x. Between a change of members and [Found] L is not known,
+// and the growth stays.
 func (f *following) update(w *Turn, s *state) {
 	grown := 0.0
 	if penalty(w, f.before, f.x) && penalty(w, f.at, s.x) {

@@ -61,7 +61,9 @@ func (a *GBDSBO) Cost(int) Cost {
 	}
 }
 
-// Traits implements [Described]. Its matrices include a message in the exchange.
+// Traits implements [Described]. Its matrices are N + 1 Hessians and one in the exchange; the moving
+// averages, fresh values, the message and the exchange's copy of it have p·q numbers each. N may be
+// unset before Init.
 func (a *GBDSBO) Traits() Traits {
 	return a.traits(Traits{
 		Dense: func(p, q int) int64 { return 8 * int64((cmp.Or(a.N, 10)+2)*q*q+4*p*q) }})
@@ -72,7 +74,7 @@ func (a *GBDSBO) step(w *Turn, k int) {
 	p, q, b := len(a.x), len(a.y), a.Mav
 	w.UpperGrad(a.fresh[:p], a.fresh[p:p+q], a.x, a.y, w.Draw(dsbo.Upper, 0))
 	w.LowerGrad(a.gy, a.x, a.y, w.Draw(dsbo.Lower, 0))
-	jacobian(w, a.fresh[p+q:], a.x, a.y, w.Draw(dsbo.Curvature, 0))
+	matrix(w, "Jacobian", w.also.Jacobian, a.fresh[p+q:], a.x, a.y, w.Draw(dsbo.Curvature, 0))
 	a.direction() // u, by the averages from before
 
 	in := w.mixJoined(a.message, a.yx, a.averages)
@@ -80,7 +82,7 @@ func (a *GBDSBO) step(w *Turn, k int) {
 	for i := range a.N {
 		v := a.hessians[i*q*q : (i+1)*q*q]
 		w.Mix(v, v)
-		hessian(w, a.hes, a.x, a.y, w.Draw(dsbo.Curvature, i+1))
+		matrix(w, "Hessian", w.also.Hessian, a.hes, a.x, a.y, w.Draw(dsbo.Curvature, i+1))
 		linalg.Comb(v, 1-b, v, b, a.hes) // V_m = (1−b) mix(V_m) + b H(ζ_m)
 	}
 	linalg.Comb(a.y, 1, in[:q], -a.beta(k), a.gy)    // y = mix(y) − β ∇_y g

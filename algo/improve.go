@@ -1,7 +1,9 @@
 package algo
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"dsbo/internal/linalg"
 	"dsbo/internal/num"
@@ -18,8 +20,9 @@ const (
 
 // A process is a Gaussian process through losses at places in [0, 1], with its memory.
 type process struct {
-	at, losses          []float64 // what it goes through
-	factor, row, solved []float64 // of the matrix of covariances; of one place
+	at, losses []float64 // what it goes through
+	factor     []float64 // of the matrix K of covariances, row-major
+	k, solved  []float64 // of a trial place: its covariances with at, and K⁻¹ k
 }
 
 // newProcess returns a process of at most n losses.
@@ -28,10 +31,11 @@ func newProcess(n int) process {
 }
 
 // mostImproving returns the place of the largest expected improvement on the least of the first n
-// losses, by the process through them. It scales the losses to mean 0 and variance 1; a loss that
-// is not finite counts as the largest.
+// losses, by the process through them; of equal ones the first. It overwrites the losses. The
+// process is normal at each place, with mean k'K⁻¹f and variance 1 − k'K⁻¹k for losses f of mean 0
+// and variance 1.
 func (p *process) mostImproving(n int) float64 {
-	at, f, row, solved := p.at[:n], p.losses[:n], p.row[:n], p.solved[:n]
+	at, f, k, solved := p.at[:n], p.losses[:n], p.k[:n], p.solved[:n]
 	least := standardize(f)
 	for i := range at {
 		for j := range i {
@@ -40,16 +44,17 @@ func (p *process) mostImproving(n int) float64 {
 		p.factor[i*n+i] = 1 + processNoise
 	}
 	linalg.Cholesky(n, p.factor)
-	linalg.Solve(n, p.factor, f)
+	linalg.Solve(n, p.factor, f) // f = K⁻¹ f
 	best, place := math.Inf(-1), 0.0
 	for s := range processPlaces {
 		v := float64(s) / (processPlaces - 1)
 		for i, a := range at {
-			row[i] = like(v, a)
+			k[i] = like(v, a)
 		}
-		copy(solved, row)
+		copy(solved, k)
 		linalg.Solve(n, p.factor, solved)
-		mu, variance := linalg.Dot(row, f), 1-linalg.Dot(row, solved)
+		mu, variance := linalg.Dot(k, f), 1-linalg.Dot(k, solved)
+		// at a place that was tried rounding may leave a variance below 0
 		if e := expectedImprovement(least-mu, math.Sqrt(max(0, variance))); e > best {
 			best, place = e, v
 		}
@@ -63,7 +68,9 @@ func like(a, b float64) float64 {
 	return num.Exp(-float64(d * d / 2))
 }
 
-// standardize scales losses to mean 0 and variance 1, and returns the least of them then.
+// standardize scales losses to mean 0 and variance 1, and returns the least of them then. A loss
+// that is not finite counts as the largest finite one, as 0 where there is none. Equal losses
+// become 0.
 func standardize(f []float64) (least float64) {
 	largest := math.Inf(-1)
 	for _, v := range f {
@@ -83,16 +90,11 @@ func standardize(f []float64) (least float64) {
 	for i := range f {
 		f[i] -= center
 	}
-	deviation := math.Sqrt(linalg.Dot(f, f) / float64(len(f)))
-	if deviation == 0 {
-		deviation = 1
-	}
-	least = math.Inf(1)
+	deviation := cmp.Or(math.Sqrt(linalg.Dot(f, f)/float64(len(f))), 1)
 	for i := range f {
 		f[i] /= deviation
-		least = min(least, f[i])
 	}
-	return least
+	return slices.Min(f)
 }
 
 // expectedImprovement returns the mean of max(0, Z) for a normal variable Z.

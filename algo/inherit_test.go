@@ -30,7 +30,7 @@ func TestLists(t *testing.T) {
 		{three, []float64{1, 2, .1}, true}, {three, []float64{1, 2}, false}, {three, []float64{1, 2, 0}, false},
 		{three, []float64{1, 2, 3, 4}, false},
 	} {
-		if got := lists[c.must](c.v); got != c.want {
+		if got := meets(c.must, c.v...); got != c.want {
 			t.Errorf("%v is %s: %t", c.v, c.must, got)
 		}
 	}

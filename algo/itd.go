@@ -42,7 +42,7 @@ func (a *ITD) Traits() Traits { return a.traits(Traits{OneAgent: true, Different
 func (a *ITD) step(w *Turn, k int) {
 	beta := a.beta(k)
 	if a.ColdY {
-		linalg.Fill(a.y, 0)
+		clear(a.y)
 	}
 	for t := range w.steps(a.T) {
 		copy(a.yAt(t), a.y)

@@ -29,7 +29,7 @@ type JHIP struct {
 	methodState
 	mixedYX  []float64 // the mix of y and x
 	zd, kept []float64 // Z' then D', one message; D', for mixers that cannot add as they mix
-	s, s1, h []float64 // Z's direction now and before; a Hessian
+	s, s1, h []float64 // S', S⁺'; a Hessian
 	v, b, zb []float64 // ∇_y g, ∇_y f, Z b
 }
 
@@ -56,7 +56,8 @@ func (a *JHIP) Cost(int) Cost {
 	}
 }
 
-// Traits implements [Described]. Its matrices include a message in the exchange.
+// Traits implements [Described]. Its matrices are a Hessian, and of p·q numbers each Z', D', S', S⁺'
+// and the exchange's copies of Z' and D'.
 func (a *JHIP) Traits() Traits {
 	return a.traits(Traits{Dense: func(p, q int) int64 { return 8 * int64(q*q+6*p*q) }})
 }
@@ -85,18 +86,18 @@ func (a *JHIP) solve(w *Turn, gamma float64) {
 	w.kept = &a.kept
 	q, pq := len(a.y), len(a.s)
 	z, d := a.zd[:pq], a.zd[pq:]
-	jacobian(w, a.s, a.x, a.y, w.Draw(dsbo.Curvature, 0))
-	linalg.Fill(z, 0)
+	matrix(w, "Jacobian", w.also.Jacobian, a.s, a.x, a.y, w.Draw(dsbo.Curvature, 0))
+	clear(z)
 	linalg.Scale(a.s, -1, a.s)
 	copy(d, a.s)
 	for t := range w.steps(a.N) {
 		w.MixAdd(a.zd, a.zd, -gamma, d) // Z = mix(Z) − γ D; and D = mix(D)
 		if t == a.N-1 {
-			break
+			break // S_N and D_N reach nothing
 		}
 		s := w.Draw(dsbo.Curvature, t+1)
-		hessian(w, a.h, a.x, a.y, s)
-		jacobian(w, a.s1, a.x, a.y, s)
+		matrix(w, "Hessian", w.also.Hessian, a.h, a.x, a.y, s)
+		matrix(w, "Jacobian", w.also.Jacobian, a.s1, a.x, a.y, s)
 		linalg.Scale(a.s1, -1, a.s1)
 		if w.ready() {
 			kernel.GemmNN(len(a.x), q, q, a.s1, q, z, q, a.h, q, true) // S⁺ = H Z − J'

@@ -38,7 +38,7 @@ type LancBiO struct {
 	v, before      []float64 // q, 0 where the space ends, and q₋
 	basis          []float64 // Q, column after column
 	diagonal, off  []float64 // of S
-	count          []float64 // the columns of Q, and δ
+	count          []float64 // two numbers: the columns of Q, and δ
 	r, h, work, xi []float64 // scratch: b − w; Hq; of a solve; S⁻¹ Q'(b − w)
 }
 
@@ -57,12 +57,15 @@ func (a *LancBiO) Init(p, q, K int) error {
 	})
 }
 
-// dimension returns m in iteration k.
+// dimension returns m in iteration k: Dim after as many growths as Fre divides iterations up to it.
 func (a *LancBiO) dimension(k int) int {
 	m := a.Dim
-	for at := a.Fre; 0 < at && at <= k+1; at += a.Fre {
+	if a.Fre == 0 {
+		return m
+	}
+	for range (k + 1) / a.Fre {
 		next := int(min(math.Ceil(float64(m)*a.Inc), float64(a.Max)))
-		if next == m {
+		if next == m { // it has stopped growing
 			break
 		}
 		m = next
@@ -73,7 +76,7 @@ func (a *LancBiO) dimension(k int) int {
 // restarts reports whether a space begins in iteration k.
 func (a *LancBiO) restarts(k int) bool { return k%a.dimension(k) == 0 }
 
-// longest returns the most iterations that a space lasts in a run of K.
+// longest returns the most iterations that a space lasts in a run of K, which bounds its columns.
 func (a *LancBiO) longest(K int) int {
 	if a.Fre == 0 {
 		return min(a.Dim, K)
@@ -106,7 +109,8 @@ func (a *LancBiO) step(w *Turn, k int) {
 		a.restart(w)
 	}
 	linalg.Sub(a.r, a.b, a.hb) // b of now, w of the restart
-	if int(a.count[0]) < len(a.diagonal) && linalg.Norm(a.v) > 0 {
+	hasRoom := int(a.count[0]) < len(a.diagonal)
+	if hasRoom && linalg.Norm(a.v) > 0 { // q is 0 where the space has ended
 		a.grow(w)
 	}
 	if w.err == nil {
@@ -123,30 +127,32 @@ func (a *LancBiO) restart(w *Turn) {
 	if n := linalg.Norm(a.v); n > 0 {
 		linalg.Scale(a.v, 1/n, a.v)
 	}
-	linalg.Fill(a.before, 0)
-	linalg.Fill(a.count, 0)
+	clear(a.before)
+	clear(a.count)
 }
 
-// grow adds q to the space and finds the next one.
+// grow adds q to the space and finds the next q: 0, which ends the space, where what is left of Hq
+// is rounding.
 func (a *LancBiO) grow(w *Turn) {
-	w.HVP(a.h, a.x, a.y, a.v, w.Draw(dsbo.Curvature, 0))
-	n, q, long := int(a.count[0]), len(a.v), linalg.Norm(a.h)
-	linalg.Axpy(a.h, -a.count[1], a.before)
-	a.diagonal[n], a.off[n] = linalg.Dot(a.v, a.h), a.count[1]
-	copy(a.basis[n*q:], a.v)
-	linalg.Axpy(a.h, -a.diagonal[n], a.v)
-	a.count[0]++
-	a.count[1] = linalg.Norm(a.h) // δ
-	copy(a.before, a.v)
-	if linalg.Fill(a.v, 0); a.count[1] > vanished*long {
-		linalg.Scale(a.v, 1/a.count[1], a.h)
+	q, s := a.v, a.h
+	w.HVP(s, a.x, a.y, q, w.Draw(dsbo.Curvature, 0))
+	n, delta, size := int(a.count[0]), a.count[1], linalg.Norm(s)
+	linalg.Axpy(s, -delta, a.before) // v = Hq − δ q₋
+	a.diagonal[n], a.off[n] = linalg.Dot(q, s), delta
+	copy(a.basis[n*len(q):], q)
+	linalg.Axpy(s, -a.diagonal[n], q) // s = v − a q
+	delta = linalg.Norm(s)
+	a.count[0], a.count[1] = float64(n+1), delta
+	copy(a.before, q)
+	if clear(q); delta > vanished*size {
+		linalg.Scale(q, 1/delta, s)
 	}
 }
 
 // solve sets z = z̄ + Q S⁻¹ Q'(b − w).
 func (a *LancBiO) solve() {
 	copy(a.z, a.base)
-	n, q := int(a.count[0]), len(a.z)
+	n, q := int(a.count[0]), len(a.z) // off begins with the δ of a restart, which has no column beside it
 	for i := range n {
 		a.xi[i] = linalg.Dot(a.basis[i*q:(i+1)*q], a.r)
 	}

@@ -121,8 +121,8 @@ func TraitsOf(m dsbo.Algorithm) Traits {
 func (t Traits) TakesMatrix() bool { return t.Dense == nil && !t.Differentiates && !t.Compositional }
 
 // LongestVector returns a bound on the numbers of each vector that a method with these traits
-// exchanges, for x of p numbers and y of q: several of either in one, or matrices where it
-// has them.
+// exchanges, for x of p numbers and y of q: a message joins at most 8 of either or, of a method with
+// matrices, a q×q one, two p×q ones, or one of these with few vectors.
 func (t Traits) LongestVector(p, q int) int {
 	if t.Dense != nil {
 		return (p + q + 2) * (p + q + 2)
@@ -203,13 +203,7 @@ func Register(name string, construct func() Method) {
 }
 
 // Names returns the names of the methods that [New] knows, MA-DSBO first.
-func Names() []string {
-	var names []string
-	for _, e := range methods {
-		names = append(names, e.name)
-	}
-	return names
-}
+func Names() []string { return NamesWhere(func(Traits) bool { return true }) }
 
 // New returns the named method with default parameters, before Init.
 func New(name string) (Method, error) {
@@ -233,22 +227,17 @@ func NameOf(m Method) string {
 	return strings.TrimPrefix(fmt.Sprintf("%T", m), "*")
 }
 
-// copyParameters sets the parameters of one method to the parameters of another, which has
-// the same.
-func copyParameters(to, from any) {
-	source, target := reflect.ValueOf(from).Elem(), reflect.ValueOf(to).Elem()
-	for _, f := range fieldsOf(source.Type()) {
-		if f.IsExported() && len(f.Index) == 1 {
-			target.FieldByName(f.Name).Set(source.FieldByIndex(f.Index))
+// Clone returns a method with the same parameters, before Init: an agent's own copy of a template.
+// It copies all exported fields, also those that are no parameters.
+func Clone(m Method) Method {
+	from := reflect.ValueOf(m).Elem()
+	made := reflect.New(from.Type())
+	for _, f := range fieldsOf(from.Type()) {
+		if f.IsExported() && len(f.Index) == 1 { // deeper ones are within these
+			made.Elem().FieldByIndex(f.Index).Set(from.FieldByIndex(f.Index))
 		}
 	}
-}
-
-// Clone returns a method with the same parameters, before Init: an agent's own copy of a template.
-func Clone(m Method) Method {
-	made := reflect.New(reflect.TypeOf(m).Elem()).Interface().(Method)
-	copyParameters(made, m)
-	return made
+	return made.Interface().(Method)
 }
 
 // Held returns a method as [Clone] does that leaves x where it is in all iterations, so that its y
@@ -289,6 +278,7 @@ func Decode(m Method, object []byte) error {
 			return dsbo.ConfigErrorf("%s has no parameter %q; it has %s", NameOf(m), name,
 				strings.Join(known, ", "))
 		}
+		// one at a time, so that an error names the parameter
 		d := json.NewDecoder(bytes.NewReader(fmt.Appendf(nil, "{%q:%s}", name, value)))
 		d.DisallowUnknownFields() // within a value
 		if err := d.Decode(m); err != nil {

@@ -198,7 +198,7 @@ func (a *NewtonCG) stepOfY(w *Turn, products int, renew bool) {
 	} else {
 		w.average("gradients", a.rhs, a.term.lowerGrad)
 	}
-	linalg.Fill(a.s, 0)
+	clear(a.s)
 	a.solve(w, a.s, products, a.Damping > 0)
 	a.share = 1
 	if a.Damping > 0 || a.cold && w.k > 0 {
@@ -213,9 +213,10 @@ func (a *NewtonCG) stepOfZ(w *Turn, products int) {
 	a.solve(w, a.z, products, false)
 }
 
-// solve adds an approximate solution of H s = rhs to s, after the given number of products; H is
-// damped if Damping is set. With descend, a direction without positive curvature ends the solve,
-// after a step along it.
+// solve adds an approximate solution of H s = rhs to s, after the given number of products, or up
+// to Most; H is damped if Damping is set. With descend, a direction without positive curvature ends
+// the solve, after a step along it. A solve of a fixed number of products takes them in any case,
+// so that its cost is known beforehand.
 func (a *NewtonCG) solve(w *Turn, s []float64, products int, descend bool) {
 	if w.err != nil {
 		return
@@ -226,7 +227,7 @@ func (a *NewtonCG) solve(w *Turn, s []float64, products int, descend bool) {
 		a.solves++
 	}
 	a.damp()
-	var ends func(asked int) bool // nil: after a number of products, whatever they give
+	var ends func(asked int) bool // nil: the number of products is fixed
 	if a.Most > products {
 		ends, products = a.endRule(products), a.Most
 	}
@@ -242,14 +243,15 @@ func (a *NewtonCG) solve(w *Turn, s []float64, products int, descend bool) {
 	a.asked.add(w.k, c.Asked)
 }
 
-// endRule returns the stopping rule of a solve of at least n products.
+// endRule returns the stopping rule of a solve of at least some products, or none where rhs is 0:
+// once r'M⁻¹r has fallen to reach times its start. rhs is the residual r as the solve goes on.
 func (a *NewtonCG) endRule(least int) func(asked int) bool {
 	before := 0.0 // r'M⁻¹r at the start
 	return func(asked int) bool {
 		if 0 < asked && asked < least {
 			return false
 		}
-		a.memory.Precondition(a.trial, a.rhs)
+		a.memory.Precondition(a.trial, a.rhs) // trial is free while a step is solved for
 		size := linalg.Dot(a.trial, a.rhs)
 		if asked == 0 {
 			before = size
@@ -264,7 +266,7 @@ func (a *NewtonCG) splitHessian(w *Turn) bool {
 	if penalty(w, a.e, a.x) {
 		return true
 	}
-	linalg.Fill(a.e, 0)
+	clear(a.e)
 	return false
 }
 

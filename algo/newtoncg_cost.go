@@ -38,13 +38,14 @@ type newtonWork struct {
 	products  int  // of all solves
 }
 
-// work returns the work of iteration k where a search tries some constants, y takes a number of
-// steps to settle at each, and each solve takes least products at least.
+// work returns the work of iteration k where a search tries some constants, y takes settling steps
+// to settle at each, and each solve takes at least so many products. Without a search y settles
+// once, at the start of x.
 func (a *NewtonCG) work(k int, cold bool, constants, settling, least int) newtonWork {
-	if k > 0 && !cold {
+	if k > 0 && !cold { // a step of y and one of z
 		return newtonWork{products: 2 * max(a.C, least)}
 	}
-	w := newtonWork{cold: true, products: 3 * max(a.Cold, least)}
+	w := newtonWork{cold: true, products: 3 * max(a.Cold, least)} // a step of y more
 	if k > 0 {
 		return w
 	}
@@ -75,7 +76,8 @@ func (a *NewtonCG) costOf(k int, w newtonWork) Cost {
 		byShares = steps
 	}
 	losses := byShares * ShorterSteps
-	vectors, numbers := steps+1+w.products+diagonals, max(2*w.constants-1, 0)+w.settling
+	vectors := steps + 1 + w.products + diagonals     // gradients, the residual of z, and so on: q numbers each
+	numbers := max(2*w.constants-1, 0) + w.settling // a loss of each constant, and votes but for the first
 	return Cost{Averages: vectors + 1 + numbers + byShares, Joined: joined, Shorter: byShares,
 		AverageFloats: vectors*len(a.y) + len(a.x) + numbers + losses,
 		Calls: dsbo.Calls{UpperGrad: 1, LowerGrad: steps, HVP: w.products + min(k, 1), JVP: 1, Diagonal: diagonals,

@@ -38,7 +38,7 @@ func (a *NewtonCG) dampedShare(w *Turn) (share float64) {
 func dampedStep(losses []float64, mu, least float64) (share, next, fall float64) {
 	best := 0
 	for j, loss := range losses {
-		if loss < losses[best] { // NaN is no loss
+		if loss < losses[best] { // never NaN, such as of a step too far
 			best = j
 		}
 	}
@@ -64,7 +64,7 @@ func dampedStep(losses []float64, mu, least float64) (share, next, fall float64)
 // intercept that has no penalty, is damped as the mean entry is, and so are all where the data part
 // has no curvature at all, such as in a loss that is piecewise linear.
 func (a *NewtonCG) damp() {
-	size, data := mean(a.e), 0.0
+	size, data := mean(a.e), 0.0 // mean entries of the diagonal of H, and of D
 	for _, d := range a.dg {
 		data += math.Abs(d) / float64(len(a.dg))
 	}

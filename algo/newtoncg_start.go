@@ -9,11 +9,12 @@ import (
 	"dsbo/internal/num"
 )
 
-// findStart prepares for iteration 0: the diagonal, and the search for x.
+// findStart prepares for iteration 0: the diagonal, and the search for x. The search's first
+// constant makes the mean diagonals of penalty and data equal, which takes both at x = 0.
 func (a *NewtonCG) findStart(w *Turn) {
 	a.mu[0] = a.Damping
-	if a.Start == "search" { // from where weights are compared, wherever x was set
-		linalg.Fill(a.x, 0)
+	if a.Start == "search" {
+		clear(a.x)
 	}
 	known := a.splitHessian(w)
 	a.renewDiagonal(w)
@@ -27,7 +28,7 @@ func (a *NewtonCG) findStart(w *Turn) {
 				`of the Hessian (Penalty of its capabilities): it is "search"`)
 		return
 	}
-	kappa := num.Log(mean(a.dg) / mean(a.e)) // penalty and data weigh the same on average
+	kappa := num.Log(mean(a.dg) / mean(a.e)) // penalties are in proportion to e^x
 	if math.IsNaN(kappa) || math.IsInf(kappa, 0) {
 		w.err = dsbo.ConfigErrorf(
 			`newtoncg: init must be "x0" where the mean diagonals of data and penalty are not both positive; `+
@@ -40,29 +41,28 @@ func (a *NewtonCG) findStart(w *Turn) {
 
 // tryConstants tries the constants kappa, kappa − 1, ... for all entries of x, each with one solve
 // from the last one's y, and as many as y takes to settle where steps are damped, while the loss f
-// falls by enough. Otherwise one agent's vote is enough to go back to the last but one.
+// falls by enough. Otherwise one agent's vote is enough to go back to the constant before, with its
+// y and diagonal: agents vote, so that all stop together even if their bits should differ.
 func (a *NewtonCG) tryConstants(w *Turn, kappa float64) {
-	last, lastLoss := 0.0, 0.0
+	last, lastLoss := 0.0, 0.0 // of the constant before
 	for t := range w.steps(a.Constants) {
 		copy(a.yOld, a.y)
 		copy(a.dgOld, a.dg)
 		linalg.Fill(a.x, kappa)
 		a.splitHessian(w)
-		if t > 0 {
+		if t > 0 { // findStart has found the first one
 			a.renewDiagonal(w)
 		}
 		a.stepOfY(w, a.C, false)
 		a.freeze(w)
 		loss := a.averageNumber(w, "validation loss", a.term.upperLoss)
 		a.tried[0]++
-		if t > 0 {
-			if a.anyAgent(w, !fallen(loss, lastLoss)) {
-				a.tried[1] = last
-				linalg.Fill(a.x, last)
-				copy(a.y, a.yOld)
-				copy(a.dg, a.dgOld)
-				return
-			}
+		if t > 0 && a.anyAgent(w, !fallen(loss, lastLoss)) {
+			a.tried[1] = last
+			linalg.Fill(a.x, last)
+			copy(a.y, a.yOld)
+			copy(a.dg, a.dgOld)
+			return
 		}
 		last, lastLoss = kappa, loss
 		a.tried[1] = kappa
@@ -97,7 +97,8 @@ func (a *NewtonCG) anyAgent(w *Turn, votes bool) bool {
 // mean is the mean entry of v.
 func mean(v []float64) float64 { return kernel.Sum(v) / float64(len(v)) }
 
-// randomSigns fills dst with random signs, named by a number.
+// randomSigns fills dst with random signs, the same for the same name on all agents: the highest
+// bit of a hash of the name and the entry.
 func randomSigns(dst []float64, name uint64) {
 	for i := range dst {
 		dst[i] = 1 - 2*float64(num.SplitMix((uint64(i)+name<<32)*num.SplitMixStep)>>63)

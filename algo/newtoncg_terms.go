@@ -58,7 +58,7 @@ const probes = 4
 // entries of a row over √probes.
 func (a *NewtonCG) estimateDiagonal(w *Turn, dst []float64) {
 	signs, product := w.scratch(0, len(dst)), w.scratch(1, len(dst))
-	linalg.Fill(dst, 0)
+	clear(dst)
 	for t := range probes {
 		randomSigns(signs, uint64(w.k*probes+t))
 		w.HVP(product, a.x, a.y, signs, allExamples)

@@ -1,8 +1,6 @@
 package algo
 
-import (
-	"dsbo/internal/linalg"
-)
+import "dsbo/internal/linalg"
 
 // Lagrangian is a linearized augmented Lagrangian method for the personalized problem (see
 // [Gossip]), with one multiplier an edge, of which agent i only needs the sum μ_i over its edges:

@@ -34,13 +34,14 @@ func (c *checker) centralSteps(order int, lambda, ofZ float64) {
 	if order == 1 {
 		return
 	}
-	gamma, equal, name := c.schedules["gamma"](0), c.schedules["beta"](0)*lambda/ofZ, "beta"
+	gamma, equal, name := c.schedules["gamma"](0), c.schedules["beta"](0)*lambda/ofZ, "beta" // equal: the γ for that
 	if ofZ != lambda {
 		name = "lam*beta"
 	}
 	must := fmt.Sprintf("from 1/%d to %[1]d times %s = %.4g with order 2, so that y and z go equally far", mostLag,
 		name, equal)
-	c.require(!(gamma > mostLag*equal || equal > mostLag*gamma), "gamma", must, gamma)
+	tooFar := gamma > mostLag*equal || equal > mostLag*gamma // false of steps that are not bound yet, NaN
+	c.require(!tooFar, "gamma", must, gamma)
 }
 
 // penaltyWeight is the default of λ in methods with a penalty λ(g(x, y) − g(x, z)).
@@ -51,7 +52,7 @@ const penaltyWeight = 10
 // step of z along ofZ times ∇_y g. The bounds are gradient tracking's. By default both steps go as
 // far along ∇_y g: x is moved by how y differs from z, and must not see that one of them is slower.
 func penaltyTraits(t Traits, order int, lambda, ofZ float64) Traits {
-	t.SecondY, t.Z = t.Z, nil
+	t.SecondY, t.Z = t.Z, nil // its z estimates no adjoint
 	if order == 2 {
 		t.Central = lambda
 	}

@@ -34,11 +34,17 @@ type SABA struct {
 	sides [2]sagaSide
 }
 
+// The quantities of the lower and of the upper side, by their places in a sagaSide's lists.
+const (
+	lowerY, hz, jz = 0, 1, 2
+	upperY, upperX = 0, 1
+)
+
 // A sagaSide is the tables of quantities that are asked for on the same batches.
 type sagaSide struct {
 	draws dsbo.Set      // Lower or Upper
 	of    dsbo.Set      // LowerBatch or UpperBatch
-	names []string      // of the quantities
+	names []string      // of the quantities, in checkpoints
 	mean  [][]float64   // by quantity
 	table [][][]float64 // by batch and quantity
 	fresh [][]float64   // new; then what is in its place
@@ -100,27 +106,30 @@ func (a *SABA) Cost(k int) Cost {
 func (a *SABA) step(w *Turn, k int) {
 	for i := range a.sides {
 		s := &a.sides[i]
-		for b := 0; k == 0 && a.Start == "full" && b < len(s.table); b++ {
-			a.move(w, s, dsbo.Sample{Set: s.of, K: b, T: len(s.table)})
+		if k == 0 && a.Start == "full" {
+			for b := range s.table {
+				a.move(w, s, dsbo.Sample{Set: s.of, K: b, T: len(s.table)})
+			}
 		}
 		a.move(w, s, w.Draw(s.draws, 0))
 	}
-	low, up := a.sides[0].fresh, a.sides[1].fresh
-	linalg.Sub(a.d.x, up[1], low[2]) // ∇_x f − J z
-	copy(a.d.y, low[0])
-	linalg.Sub(a.d.z, low[1], up[0]) // H z − b
+	lower, upper := a.sides[0].fresh, a.sides[1].fresh
+	linalg.Sub(a.d.x, upper[upperX], lower[jz]) // ∇_x f − J z
+	copy(a.d.y, lower[lowerY])
+	linalg.Sub(a.d.z, lower[hz], upper[upperY]) // H z − b
 	a.descend(a.d, k)
 }
 
-// move takes a draw's batch up in the tables and leaves new − row + m, m before it.
+// move takes a draw's batch up in the tables and leaves new − row + m in fresh, with the row and the
+// mean from before it.
 func (a *SABA) move(w *Turn, s *sagaSide, draw dsbo.Sample) {
 	batch, share := batchOf(w, draw, len(s.table))
 	if s.of == dsbo.UpperBatch {
-		w.UpperGrad(s.fresh[1], s.fresh[0], a.x, a.y, batch)
+		w.UpperGrad(s.fresh[upperX], s.fresh[upperY], a.x, a.y, batch)
 	} else {
-		w.LowerGrad(s.fresh[0], a.x, a.y, batch)
-		w.HVP(s.fresh[1], a.x, a.y, a.z, batch)
-		w.JVP(s.fresh[2], a.x, a.y, a.z, batch)
+		w.LowerGrad(s.fresh[lowerY], a.x, a.y, batch)
+		w.HVP(s.fresh[hz], a.x, a.y, a.z, batch)
+		w.JVP(s.fresh[jz], a.x, a.y, a.z, batch)
 	}
 	if w.err != nil {
 		return

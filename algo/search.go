@@ -81,7 +81,7 @@ func (a *Search) step(w *Turn, k int) {
 	t := &a.train
 	a.propose(k, t.x)
 	t.asked.begin(k)
-	linalg.Fill(t.y, 0)
+	clear(t.y)
 	t.splitHessian(w)
 	t.renewDiagonal(w)
 	for range a.T {
@@ -91,7 +91,7 @@ func (a *Search) step(w *Turn, k int) {
 	if w.err != nil {
 		return
 	}
-	if a.found[k] = f; f < a.least(k) || math.IsNaN(a.least(k)) {
+	if a.found[k] = f; f < a.least(k) || math.IsNaN(a.least(k)) { // NaN: there is nothing better to keep
 		copy(a.x, t.x)
 		copy(a.y, t.y)
 	}
@@ -108,10 +108,11 @@ func (a *Search) least(k int) float64 {
 	return least
 }
 
-// propose sets x to iteration k's trial.
+// propose sets x to iteration k's trial. Draws follow from the seed, the iteration and the entry
+// alone, so that a resumed run repeats them.
 func (a *Search) propose(k int, x []float64) {
 	lo, width := a.Clip[0], a.Clip[1]-a.Clip[0]
-	draw := func(i int) float64 { // of entry i, in the box
+	draw := func(i int) float64 { // of entry i, uniform in the box, by 53 bits of a hash
 		of := num.SplitMix(uint64(a.Seed)) + uint64(k)*num.SplitMixStep
 		return lo + float64(width*(float64(num.SplitMix(num.SplitMix(of)+uint64(i))>>11)/(1<<53)))
 	}
@@ -125,7 +126,7 @@ func (a *Search) propose(k int, x []float64) {
 			x[i] = draw(i)
 		}
 		return
-	case a.Rule == "grid":
+	case a.Rule == "grid": // the middle of part k of K − 1 equal parts
 		a.tried[k] = lo + float64(width*(float64(k)-0.5))/float64(a.most-1)
 	case a.Rule == "random":
 		a.tried[k] = draw(0)

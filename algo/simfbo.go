@@ -70,13 +70,13 @@ func (a *SimFBO) tau(w *Turn) int {
 		w.err = dsbo.ConfigErrorf("simfbo: tau must have one number, or one for each of %d agents; it has %d",
 			agents, len(a.Tau))
 	}
-	return a.Tau[min(agent, len(a.Tau)-1)]
+	return a.Tau[min(agent, len(a.Tau)-1)] // in range also where that is an error
 }
 
 // step is one outer iteration.
 func (a *SimFBO) step(w *Turn, k int) {
 	share, tau := clientShare(w, a.Clients), a.tau(w)
-	a.work = work{k: k + 1}
+	a.work = work{next: k + 1}
 	clear(a.sum.all)
 	copy(a.local.all, a.point.all)
 	for t := 0; t < tau && share > 0 && w.err == nil; t++ {

@@ -1,7 +1,5 @@
 package algo
 
-import ()
-
 // SOBA is SOBA (Dagréou, Ablin, Vaiter, Moreau, "A framework for bilevel optimization that enables
 // stochastic and global variance reduction algorithms", NeurIPS 2022), for one agent. All at once:
 //
@@ -29,9 +27,7 @@ func (a *SOBA) Init(p, q, K int) error {
 
 // Cost of an iteration: nothing is sent; one gradient of f and of g, one Hessian- and one
 // Jacobian-vector product.
-func (a *SOBA) Cost(int) Cost {
-	return Cost{Calls: directionCalls(1)}
-}
+func (a *SOBA) Cost(int) Cost { return Cost{Calls: directionCalls(1)} }
 
 // step is one outer iteration.
 func (a *SOBA) step(w *Turn, k int) {

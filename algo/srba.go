@@ -1,7 +1,5 @@
 package algo
 
-import ()
-
 // SRBA is SRBA (Dagréou, Moreau, Vaiter, Ablin, "A Lower Bound and a Near-Optimal Algorithm for
 // Bilevel Empirical Risk Minimization", AISTATS 2024), for one agent: [SOBA] whose directions D are
 // moved by differences (SARAH), and taken of all examples now and then.
@@ -59,8 +57,7 @@ func (a *SRBA) Cost(k int) Cost {
 	return Cost{Calls: directionCalls(2)}
 }
 
-// step is one outer iteration, with D moved by differences or, every period,
-// taken of all examples. There is one agent, so m is not used.
+// step is one outer iteration, with D moved by differences or, every period, taken of all examples.
 func (a *SRBA) step(w *Turn, k int) {
 	if a.whole(k) {
 		a.directions(w, a.d, a.point, wholeDraws)

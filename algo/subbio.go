@@ -47,20 +47,22 @@ func (a *SubBiO) step(w *Turn, _ int) {
 	a.descendX(w)
 }
 
-// minimize sets z to the minimizer in the span.
+// minimize sets z to the minimizer in the span: an orthonormal basis of b and (I − γH) z₋ by
+// Gram-Schmidt, of which a vector that has nothing of its own is left out, and then the system of
+// one or two equations.
 func (a *SubBiO) minimize(w *Turn) {
 	s, dot := w.Draw(dsbo.Curvature, 0), linalg.Dot[float64]
 	w.HVP(a.he[0], a.x, a.y, a.z, s)
 	copy(a.e[0], a.b)
 	linalg.Comb(a.e[1], 1, a.z, -a.gamma(w.k), a.he[0])
-	linalg.Fill(a.z, 0)
-	n := 0 // of the basis
+	clear(a.z)
+	n := 0 // vectors of the basis so far, in the place of the vectors that they are made of
 	for _, v := range a.e {
-		long := linalg.Norm(v)
+		size := linalg.Norm(v)
 		if n > 0 {
 			linalg.Axpy(v, -dot(a.e[0], v), a.e[0])
 		}
-		if rest := linalg.Norm(v); rest > vanished*long {
+		if rest := linalg.Norm(v); rest > vanished*size {
 			linalg.Scale(a.e[n], 1/rest, v)
 			w.HVP(a.he[n], a.x, a.y, a.e[n], s)
 			n++
@@ -69,7 +71,7 @@ func (a *SubBiO) minimize(w *Turn) {
 	if w.err != nil {
 		return
 	}
-	switch e, h := a.e, a.he; n { // c solves (E'HE) c = E'b, and z = E c
+	switch e, h := a.e, a.he; n { // c solves (E'HE) c = E'b, by Cramer's rule, and z = E c, or 0 for n = 0
 	case 1:
 		linalg.Scale(a.z, dot(e[0], a.b)/dot(e[0], h[0]), e[0])
 	case 2:

@@ -45,7 +45,7 @@ type workplace struct {
 func (t *terms) Term(agent int, o dsbo.Oracle, vectors [][]float64) error {
 	p := t.free.Get()
 	defer t.free.Add(p)
-	p.turn = t.turn
+	p.turn = t.turn // a copy: what is the agent's own follows
 	p.turn.work, p.turn.agent = &p.work, 1+agent
 	p.turn.setOracle(o)
 	for i, v := range vectors {

@@ -87,7 +87,8 @@ func (s *tripleState) tracksTriple(tracker, quantity triple) {
 func (s *tripleState) trackedStep(w *Turn, tracked bool, t, last, now triple, message []float64) {
 	if tracked {
 		in := w.mixJoined(message, s.point.all, t.all)
-		track(t.all, in[copy(s.point.all, in):], now.all, last.all)
+		ofPoint := copy(s.point.all, in)
+		track(t.all, in[ofPoint:], now.all, last.all)
 	} else {
 		copy(t.all, now.all)
 		copy(last.all, now.all)

@@ -163,8 +163,8 @@ func (a *Tuned) startZ(w *Turn) {
 		trackResidual(a.dZ, a.first.dZ, a.hz, a.b, a.s) // d = mix(d) + s⁺ − s, s⁺ = H z − b at the new (x, y)
 		return
 	}
-	linalg.Fill(a.z, 0) // line 1 of Algorithm 1
-	linalg.Fill(a.zOld, 0)
+	clear(a.z) // line 1 of Algorithm 1
+	clear(a.zOld)
 	linalg.Scale(a.s, -1, a.b)
 	copy(a.dZ, a.s)
 }

@@ -9,7 +9,8 @@ import (
 )
 
 // CheckCapabilities checks that an oracle around another one passes each capability on to the
-// other one's, once a question, but for hidden ones, and has no other.
+// other one's, once a question, but for hidden ones, and has no other. The other one has a single
+// capability at a time, which counts its questions and answers with zeros.
 func CheckCapabilities(t *testing.T, wrap func(dsbo.Oracle) dsbo.Oracle, hidden ...string) {
 	t.Helper()
 	fields := reflect.VisibleFields(reflect.TypeFor[dsbo.OracleCapabilities]())[1:] // after Of
@@ -29,8 +30,8 @@ func CheckCapabilities(t *testing.T, wrap func(dsbo.Oracle) dsbo.Oracle, hidden 
 			t.Fatal(err)
 		}
 		for _, other := range fields {
-			is, want := !reflect.ValueOf(*also).FieldByIndex(other.Index).IsNil(), other.Name == f.Name
-			if want = want && !slices.Contains(hidden, f.Name); is != want {
+			is := !reflect.ValueOf(*also).FieldByIndex(other.Index).IsNil()
+			if want := other.Name == f.Name && !slices.Contains(hidden, f.Name); is != want {
 				t.Errorf("%T of an oracle with %s alone has %s: %t, want %t", also.Of, f.Name, other.Name, is, want)
 			}
 		}

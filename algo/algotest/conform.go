@@ -187,7 +187,7 @@ func (s suite) views(t *testing.T) {
 	if after := names(a); !slices.Equal(before, after) {
 		t.Errorf("State changed from %v to %v: names and lengths must stay", before, after)
 	}
-	slices.Sort(before)
+	slices.Sort(before) // for Compact, which removes equal neighbours
 	if len(slices.Compact(before)) != len(a.State()) {
 		t.Errorf("State has a name twice: %v", before)
 	}
@@ -231,13 +231,13 @@ func (s suite) resume(t *testing.T) {
 	for at := range K - 1 {
 		g := s.agents()
 		g.run(t, 0, min(at, 1)) // what g did before must not matter
-		from := states[at]
+		from := states[at] // of each agent its State, X and Y, as state copies them
 		for _, a := range g.methods {
 			parts := a.State()
 			for j, to := range parts {
 				copy(to.Value, from[j])
 			}
-			from = from[len(parts)+2:] // behind X and Y
+			from = from[len(parts)+2:]
 		}
 		if g.run(t, at, at+2); !sameBits(g.state(), states[at+2]) {
 			t.Errorf("a run that goes on from the State copied before iteration %d differs from the run itself", at)

@@ -42,12 +42,12 @@ func (o *Quadratic) noise(s dsbo.Sample, quantity, entry int) float64 {
 	return v
 }
 
-// error is an error by its name, in [−Noise, Noise].
+// error is an error by its name, in [−Noise, Noise]: the upper 53 bits of an FNV-1a hash of words.
 func (o *Quadratic) error(s dsbo.Sample, quantity, entry int) float64 {
 	h := uint64(14695981039346656037)
 	for _, v := range [...]int{o.Agent, int(s.Set), s.K, s.T, quantity, entry} {
 		h = (h ^ uint64(v+1)) * 1099511628211
-		h ^= h >> 29
+		h ^= h >> 29 // upper bits reach the lower ones
 	}
 	return o.Noise * (float64(h>>11)/float64(1<<52) - 1)
 }

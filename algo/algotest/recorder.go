@@ -55,7 +55,8 @@ type vector struct {
 	n int
 }
 
-// record records a question and, unless it is to fail, answers it.
+// record records a question and, unless it is to fail, answers it. With nan the question is not
+// answered, and its destinations stay NaN.
 func (r *Recorder) record(c Call, answer func() error, dst ...vector) error {
 	p, q := r.Dims()
 	in := []vector{{c.X, p}, {c.Y, q}}
@@ -64,11 +65,12 @@ func (r *Recorder) record(c Call, answer func() error, dst ...vector) error {
 	}
 	c.X, c.Y, c.V = slices.Clone(c.X), slices.Clone(c.Y), slices.Clone(c.V)
 	r.Calls = append(r.Calls, c)
-	*map[string]*int{
+	counts := map[string]*int{
 		"upper": &r.Total.UpperGrad, "lower": &r.Total.LowerGrad, "hvp": &r.Total.HVP, "jvp": &r.Total.JVP,
 		"hessian": &r.Total.Hessian, "jacobian": &r.Total.Jacobian, "diagonal": &r.Total.Diagonal,
 		"value": &r.Total.Value,
-	}[c.Kind]++
+	}
+	*counts[c.Kind]++
 	if len(r.Calls) == r.FailAt {
 		return r.Err
 	}

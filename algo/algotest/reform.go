@@ -19,7 +19,7 @@ func (s suite) members(t *testing.T) {
 	f := s.agents()
 	f.run(t, 0, 3)
 	n := len(f.methods)
-	stay := max(1, n-1)
+	stay := max(1, n-1) // a method for one agent stays as it is
 	f.methods, f.oracles = f.methods[:stay], f.oracles[:stay]
 	for i, m := range f.methods {
 		r := m.(algo.Reformer)
