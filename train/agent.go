@@ -99,7 +99,9 @@ func (a *agent) state() []dsbo.Named {
 	return append(s, dsbo.Named{Name: "last z", Value: a.z()}, dsbo.Named{Name: "last u", Value: a.u()})
 }
 
-// usage returns the agent's cost since iteration 0, including the run that it resumes.
+// usage returns the agent's cost since iteration 0, including the run that it resumes. Algebra is
+// what steps take beside the oracle and the exchange. Of agents that share a method each has an
+// equal part of what is not its oracle's.
 func (a *agent) usage() runs.Usage {
 	u := a.usageBefore
 	oracle, mix := a.oracle.busy, a.mixer.busy

@@ -10,7 +10,8 @@ import (
 )
 
 // disagreement is the error of agents that have not the same of a variable. All agents ask for it:
-// it gathers the digests of each.
+// it gathers the digests of each. It blames those that differ from more than half, as one of a few
+// wrong machines, and where there is no such majority nobody.
 func (e *evaluator) disagreement(ctx context.Context, name string, of func(i int) []float64) error {
 	digests := make([]string, e.N())
 	for _, i := range e.Local() {
@@ -67,13 +68,14 @@ func (e *evaluator) findMeans(ctx context.Context) error {
 	}
 	names := []string{"x", "y", "z", "u", "iteration or best iterate"}
 	for v, name := range names {
-		mustAgree := e.alike && v < 2 || v == len(variables)-1
+		isXOrY, isCommon := v < 2, v == len(names)-1
+		mustAgree := e.alike && isXOrY || isCommon
 		if mustAgree && !same[v] {
 			return e.disagreement(ctx, name, variables[v])
 		}
 	}
 	for v, mean := range [][]float64{m.x, m.y, m.z, m.u} {
-		if mean == nil {
+		if mean == nil { // of a method without
 			continue
 		}
 		if m.spreads[v], err = e.MeanAndSpread(ctx, names[v], mean, variables[v], same[v]); err != nil {

@@ -25,8 +25,9 @@ type apartness struct {
 	seed, epoch uint64
 }
 
-// apartnessOf returns the moves of an epoch. Nobody knows its id before all of its members have
-// begun it; of one without, in older logs, the moves follow from its number.
+// apartnessOf returns the moves of an epoch, by its id, which nobody knows before all of its members
+// have begun it. Of one without, in older logs, the moves follow from its number; the first epoch
+// has number 0 and moves nothing. A name made of an id is odd, so that it is never 0.
 func apartnessOf(seed uint64, e membership.Epoch) apartness {
 	if e.ID == "" {
 		return apartness{seed, uint64(e.Number)}
@@ -43,12 +44,12 @@ const (
 	moveNearby
 )
 
-// move adds to v a random vector of moveShare times its norm, or the norm of ones if it is 0.
+// move adds to v a random vector of about moveShare times its norm, or the norm of ones if it is 0.
 func (a apartness) move(v []float64, stream uint64) {
 	if a.epoch == 0 {
 		return
 	}
-	size := moveShare
+	size := moveShare // the deviation of an entry of the move
 	if norm := linalg.Norm(v); norm > 0 {
 		size *= norm / math.Sqrt(float64(len(v)))
 	}
@@ -83,7 +84,7 @@ func (a apartness) blurBeside(penalty func(dst, x []float64) error, diagonal, x 
 	if a.epoch == 0 {
 		return nil
 	}
-	e := make([]float64, len(diagonal))
+	e := make([]float64, len(diagonal)) // P(x)
 	if penalty != nil {
 		if err := penalty(e, x); err != nil {
 			return err

@@ -35,11 +35,21 @@ type Best struct {
 const LeastRose = 2
 
 // criteria are the values of Best.By.
-var criteria = []string{"", "held-out loss", "Φ", "validation loss"}
+var criteria = []string{byNothing: "", byHeldOut: "held-out loss", byPhi: "Φ", byValidation: "validation loss"}
 
-// An iterate is the averages x̄, ȳ and z̄ at a record, with its iteration and the value by which it
-// is judged.
-type iterate struct{ x, y, z, value []float64 }
+// The indices of criteria.
+const (
+	byNothing = iota
+	byHeldOut
+	byPhi
+	byValidation
+)
+
+// An iterate is the averages x̄, ȳ and z̄ at a record.
+type iterate struct {
+	x, y, z []float64
+	value   []float64 // two numbers: its iteration, and the value by which it is judged
+}
 
 // set copies the averages of a record to i.
 func (i iterate) set(m *means, iteration int, value runs.Number) {
@@ -88,7 +98,8 @@ func (c *bestState) state() []dsbo.Named {
 	return slices.Concat(c.least.state("least"), c.newest.state("newest"), []dsbo.Named{{Name: "best", Value: c.head}})
 }
 
-// rises reports whether a loss is above another by more than chance, see [Best.Rose].
+// rises reports whether a loss is above another by more than chance: by more than the standard
+// errors of [Best.Rose], in whose ratio 1.96 is the quantile for many examples.
 func rises(g runs.Gain) bool {
 	errors := 2.9 * num.StudentQuantile(0.975, g.Examples-1) / 1.96
 	return float64(g.LossChange) > errors*float64(g.LossError)

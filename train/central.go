@@ -34,6 +34,7 @@ func (r *runner) checkCentral(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// With λ larger by d the least eigenvalue is larger by d·ofG at least: d = −least/ofG makes it 0.
 	name := "lam"
 	if !slices.Contains(algo.Parameters(r.Config.Method), name) {
 		name = "lam0"
@@ -43,7 +44,8 @@ func (r *runner) checkCentral(ctx context.Context) error {
 }
 
 // leastFarOut returns about the least eigenvalue of the averaged Hessian of ofG·g − ofF·f in y, far
-// from the start of y.
+// from the start of y, at the same point on all agents. Oracles have products with ∇²_yy g alone:
+// those with ∇²_yy f are central differences of ∇_y f.
 func (r *runner) leastFarOut(ctx context.Context, ofG, ofF float64) (float64, error) {
 	const h = farOut * 1e-3 // of differences, which are exact for quadratics; elsewhere the sign counts
 	p := r.Problem

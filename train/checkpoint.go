@@ -115,8 +115,9 @@ func (c *checkpoint) restore(agent int, state []dsbo.Named) error {
 	return nil
 }
 
-// arraysAfter returns the arrays of an agent after the first n, which are its state, if that is its
-// own: of as many as there were.
+// arraysAfter returns the arrays of an agent in their order, without as many of the first as its
+// state has. Where all have the first agent's state the others have no such arrays, and nothing is
+// left out.
 func (c *checkpoint) arraysAfter(agent, first int) (rest []dsbo.Named) {
 	if agent >= 0 && c.Alike && agent != c.Agents[0] {
 		first = 0
@@ -187,7 +188,8 @@ func parseCheckpoint(data []byte) (*checkpoint, error) {
 	return &c, c.parseValues(rest[n:])
 }
 
-// parseValues reads the arrays that c.Arrays lists from the rest of a file.
+// parseValues reads the arrays that c.Arrays lists from the rest of a file. A length is checked
+// against what is left before memory is taken for it.
 func (c *checkpoint) parseValues(data []byte) error {
 	for i, a := range c.Arrays {
 		if a.Len < 0 || a.Len > len(data)/8 {

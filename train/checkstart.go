@@ -16,6 +16,7 @@ func (p Problem) CheckStart(x, y []float64) error {
 	dx, dy, v := make([]float64, len(x)), make([]float64, len(y)), make([]float64, len(y))
 	linalg.Fill(v, 1)
 	for i, o := range p.Evaluate {
+		// finite returns the error of a question, or of its answer dst, named by its entry of at
 		finite := func(what string, err error, dst, at []float64) error {
 			for j, d := range dst {
 				if err == nil && (math.IsNaN(d) || math.IsInf(d, 0)) {
@@ -26,10 +27,10 @@ func (p Problem) CheckStart(x, y []float64) error {
 			}
 			return err
 		}
-		if o == nil {
+		if o == nil { // an agent of another process
 			continue
 		}
-		err := cmp.Or( // in this order, as dx and dy are used again
+		err := cmp.Or( // each is asked and checked before the next one overwrites dx and dy
 			finite("gradient of the upper loss by x", o.UpperGrad(dx, dy, x, y, allExamples), dx, x),
 			finite("gradient of the upper loss by y", nil, dy, y),
 			finite("gradient of the lower loss by y", o.LowerGrad(dy, x, y, allExamples), dy, y),

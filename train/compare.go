@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"dsbo"
+	"dsbo/internal/linalg"
 	"dsbo/network"
 	"dsbo/runs"
 )
@@ -27,24 +28,32 @@ func (p Problem) Compare(ctx context.Context, m Fit, against Problem, a Fit) (ga
 	for k, name := range []string{runs.Validation, runs.HeldOut, runs.Test} {
 		if err == nil && all[k].Examples > 0 {
 			all[k].Set = name
-			gains = slices.Insert(gains, 0, all[k])
+			gains = slices.Insert(gains, 0, all[k]) // test examples first
 		}
 	}
 	return gains, err
 }
 
+// The numbers that a comparison has of a set of examples, by their places.
+const (
+	compareRows    = 0 // rows that the examples represent
+	compareLosses  = 1 // three, of pairTotals
+	compareHits    = 4 // likewise of right answers
+	compareMissing = 7 // rows without answers
+	compareLength  = 8
+)
+
 // compareSets compares two models on some sets of the examples of all agents together.
 func (p Problem) compareSets(ctx context.Context, name string, g *network.Group, m Fit, against Problem, a Fit,
 	sets ...Set) ([]runs.Gain, error) {
-	const each = 8 // numbers of a set: the numbers of pairSums, and examples without answers
-	total := make([]float64, each*len(sets))
+	total := make([]float64, compareLength*len(sets))
 	err := g.MeanNumbers(ctx, name, total, func(i int, part []float64) error {
 		for k, set := range sets {
 			row, err := pairSums(i, set, against, a, p, m)
 			if err != nil {
 				return err
 			}
-			copy(part[each*k:], row[:])
+			copy(part[compareLength*k:], row[:])
 		}
 		return nil
 	})
@@ -53,19 +62,18 @@ func (p Problem) compareSets(ctx context.Context, name string, g *network.Group,
 	}
 	all := make([]runs.Gain, len(sets))
 	for k := range all {
-		row, gain := total[each*k:][:each], &all[k]
-		for j := range row {
-			row[j] *= float64(g.N())
-		}
-		rows := nearWhole(row[0])
+		row, gain := total[compareLength*k:][:compareLength], &all[k]
+		linalg.Scale(row, float64(g.N()), row) // sums
+		rows, hits := nearWhole(row[compareRows]), row[compareHits:compareMissing]
 		gain.Examples = int(math.Round(rows))
-		gain.LossAgainst, gain.Loss, gain.LossChange, gain.LossError = pairStatistics(rows, row[1:4])
-		for j, right := range row[4:7] {
-			if row[4+j] = nearWhole(right); row[7] > 0 {
-				row[4+j] = math.NaN()
+		gain.LossAgainst, gain.Loss, gain.LossChange, gain.LossError = pairStatistics(rows,
+			row[compareLosses:compareHits])
+		for j, right := range hits {
+			if hits[j] = nearWhole(right); row[compareMissing] > 0 {
+				hits[j] = math.NaN()
 			}
 		}
-		gain.AccuracyAgainst, gain.Accuracy, gain.AccuracyChange, gain.AccuracyError = pairStatistics(rows, row[4:7])
+		gain.AccuracyAgainst, gain.Accuracy, gain.AccuracyChange, gain.AccuracyError = pairStatistics(rows, hits)
 	}
 	return all, nil
 }
@@ -75,18 +83,18 @@ func (p Problem) compareSets(ctx context.Context, name string, g *network.Group,
 func pairStatistics(n float64, totals []float64) (meanA, meanB, change, deviation runs.Number) {
 	a, b := totals[0], totals[1]
 	mean := (b - a) / n
-	variance := max(0, totals[2]/n-float64(mean*mean)) * n / (n - 1)
+	variance := max(0, totals[2]/n-float64(mean*mean)) * n / (n - 1) // rounding may leave less than 0
 	return runs.Number(a / n), runs.Number(b / n), runs.Number(mean), runs.Number(math.Sqrt(variance / n))
 }
 
-// pairSums returns sums over a set of agent i's examples that compare models a and b: examples;
-// losses of a, of b, and the squares of their differences; the same of right answers; examples
-// without answers.
-func pairSums(i int, set Set, of Problem, a Fit, other Problem, b Fit) (row [8]float64, err error) {
+// pairSums returns sums over a set of agent i's examples that compare models a and b, at the places
+// above.
+func pairSums(i int, set Set, of Problem, a Fit, other Problem, b Fit) (row [compareLength]float64, err error) {
 	first, err := of.Each(i, set, a)
 	if err != nil {
 		return row, err
 	}
+	// views that the next call overwrites
 	first.Losses, first.Hits = slices.Clone(first.Losses), slices.Clone(first.Hits)
 	second, err := other.Each(i, set, b)
 	if err != nil {
@@ -97,18 +105,18 @@ func pairSums(i int, set Set, of Problem, a Fit, other Problem, b Fit) (row [8]f
 			i, len(first.Losses), len(second.Losses))
 	}
 	for k := range first.Losses {
-		row[0] += first.Rows(k)
+		row[compareRows] += first.Rows(k)
 	}
-	pairTotals(row[1:4], first.Losses, second.Losses, first.Rows)
+	pairTotals(row[compareLosses:], first.Losses, second.Losses, first.Rows)
 	if first.Hits == nil || second.Hits == nil {
-		row[7] = row[0]
-		return row, nil
+		row[compareMissing] = row[compareRows]
+	} else {
+		pairTotals(row[compareHits:], first.Hits, second.Hits, first.Rows)
 	}
-	pairTotals(row[4:7], first.Hits, second.Hits, first.Rows)
 	return row, nil
 }
 
-// pairTotals adds the sums of two lists of numbers, and the squares of their differences, to
+// pairTotals adds the sums of a, of b, and of the squares of their differences to the first three
 // totals. An example counts rows(example) times.
 func pairTotals(totals, a, b []float64, rows func(example int) float64) {
 	for k := range a {

@@ -13,26 +13,11 @@ import (
 // restored: a run that was interrupted in its evaluation repeats it to the bit.
 func (e *evaluator) makeRecord(ctx context.Context) (r runs.Record, err error) {
 	began := time.Now()
-	solvers, pairs := e.solverState()
-	if e.adoptablePairs() == nil { // else the method's take their place
-		solvers = append(solvers, pairs...)
-	}
-	var before [][]float64 // some megabytes, which only a solve changes
-	if e.config.ExactAt(e.done) {
-		for _, s := range solvers {
-			before = append(before, slices.Clone(s.Value))
-		}
-	}
-	sent, scales := e.sent, e.Scales()
+	restore := e.savedState()
 	defer func() {
-		if err == nil {
-			return
+		if err != nil {
+			restore()
 		}
-		e.SetScales(scales)
-		for i, v := range before {
-			copy(solvers[i].Value, v)
-		}
-		e.sent = sent
 	}()
 	if err := e.Begin(2*uint64(e.done) + 1); err != nil { // stage 2k+1 follows iteration k
 		return r, err
@@ -61,7 +46,7 @@ func (e *evaluator) makeRecord(ctx context.Context) (r runs.Record, err error) {
 	if err := e.updateBest(ctx, r); err != nil {
 		return r, err
 	}
-	e.products.SetDamping(float64(r.LeastEigenvalue))
+	e.products.SetDamping(float64(r.LeastEigenvalue)) // of iterations up to the next record
 	e.lastUsage = e.usageByNumber(spent)
 	total := runs.Total(e.lastUsage) // including former members'
 	total.Add(e.config.Start.Spent)
@@ -69,6 +54,28 @@ func (e *evaluator) makeRecord(ctx context.Context) (r runs.Record, err error) {
 	r.EvaluationSent = e.sent
 	r.EvaluationSeconds = time.Since(began).Seconds()
 	return r, nil
+}
+
+// savedState returns the function that restores the exact solutions, scales and counts as they are.
+func (e *evaluator) savedState() (restore func()) {
+	solvers, pairs := e.solverState()
+	if e.adoptablePairs() == nil { // else the method's take their place
+		solvers = append(solvers, pairs...)
+	}
+	var before [][]float64 // some megabytes, which only a solve changes
+	if e.config.ExactAt(e.done) {
+		for _, s := range solvers {
+			before = append(before, slices.Clone(s.Value))
+		}
+	}
+	sent, scales := e.sent, e.Scales()
+	return func() {
+		e.SetScales(scales)
+		for i, v := range before {
+			copy(solvers[i].Value, v)
+		}
+		e.sent = sent
+	}
 }
 
 // addScores adds the losses and accuracies at x̄ and ȳ to a record.
@@ -95,24 +102,27 @@ func (e *evaluator) addSpectrum(ctx context.Context, r *runs.Record) error {
 	return err
 }
 
-// updateBest takes a record's iterate if it is the best so far.
+// updateBest takes a record's iterate if it is the best so far, as [Best] has it. Records before the
+// last one may lack Φ: one that has it is better than those.
 func (e *evaluator) updateBest(ctx context.Context, r runs.Record) error {
 	c := &e.bestState
-	by, value, rose := 0, runs.Unknown(), 0.0
+	by, value, rose := byNothing, runs.Unknown(), 0.0
 	switch {
 	case e.config.Newest:
 	case r.HoldoutLoss.Known():
-		by, value = 1, r.HoldoutLoss
-	case e.byPhi:
-		by, value = 2, r.Phi
+		by, value = byHeldOut, r.HoldoutLoss
+	case e.everExact:
+		by, value = byPhi, r.Phi
 	case r.ValLoss.Known():
-		by, value = 3, r.ValLoss
+		by, value = byValidation, r.ValLoss
 	}
-	best := leastIsBest
-	switch least := c.least.value[1]; {
-	case c.head[headBest] == 0, by == 0, float64(value) < least, value.Known() && math.IsNaN(least):
+	best, least := leastIsBest, c.least.value[1]
+	isFirst := c.head[headBest] == 0
+	isLess := float64(value) < least || value.Known() && math.IsNaN(least)
+	switch {
+	case isFirst, isLess, by == byNothing:
 		c.least.set(&e.means, r.Iteration, value)
-	case by == 1 && e.problem.Each != nil:
+	case by == byHeldOut && e.problem.Each != nil: // the newest one stays if chance explains its loss
 		held, err := e.problem.compareSets(ctx, "held-out losses of two iterates", e.Group, e.means.fit(), e.problem,
 			Fit{X: c.least.x, Y: c.least.y}, HoldoutSet)
 		if err != nil {

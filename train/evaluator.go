@@ -21,7 +21,7 @@ type evaluator struct {
 	sent      dsbo.Traffic // all agents' traffic of evaluations
 	lastUsage []runs.Usage // usage of each agent of the roster at the last record, by number
 	bestState bestState    // the best iterate so far
-	byPhi     bool         // whether some records, the last one among them, have exact values
+	everExact bool         // whether some records, the last one among them, have exact values
 }
 
 // newEvaluator makes the evaluator of a run, with exact solutions where the problem has them.
@@ -33,7 +33,7 @@ func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
 	if c.Problem.Evaluate == nil || c.Evaluate == EvaluateOff || c.Problem.Nonconvex {
 		return e, nil
 	}
-	e.byPhi = c.ExactAt(c.K)
+	e.everExact = c.ExactAt(c.K)
 	if !algo.TraitsOf(c.Method).Personalized {
 		var err error
 		e.sharedExact, err = e.newSolver(c.Problem.Solver(), e.Group)

@@ -40,8 +40,9 @@ func (c Config) Handover(agent int, at Point) ([]byte, error) {
 	}
 	for _, a := range found.Arrays {
 		ofAll := a.Agent < 0 && (a.Name == dampingName || a.Name == usageName)
-		// state that it has taken over itself is passed on
-		if ofAll || a.Agent == agent && (found.Handover || slices.Contains(names, a.Name)) {
+		// an agent that has just joined itself has nothing but what it has taken over, and passes on all
+		shared := found.Handover || slices.Contains(names, a.Name)
+		if ofAll || a.Agent == agent && shared {
 			of.Arrays = append(of.Arrays, a)
 		}
 	}
@@ -170,7 +171,8 @@ func (r *runner) restoreEpochStart(c *checkpoint) error {
 	return nil
 }
 
-// moveWithSource applies the source's moves since its checkpoint to the state taken over from it.
+// moveWithSource applies the source's moves since its checkpoint, of epochs that began after the
+// same iteration, to the state taken over from it.
 func (r *runner) moveWithSource(states map[int]dsbo.Algorithm, c *checkpoint) error {
 	for epoch := c.Epoch + 1; epoch <= c.EntryEpoch; epoch++ {
 		next, err := r.Config.inEpoch(epoch)

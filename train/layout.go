@@ -86,15 +86,15 @@ func (l layout) iterationLimit(done, due int) int {
 // ends the session instead. In sessions agents with one state diverge alike: they need no exchange,
 // which between far machines takes as long as an iteration.
 func (l layout) agree(ctx context.Context, s *stepper, errs []error) (bool, *dsbo.DivergedError, error) {
-	alike := l.returns && s.alike && ctx.Err() == nil
-	if l.local != nil && !alike {
+	knowsOthers := l.returns && s.alike && ctx.Err() == nil
+	if l.local != nil && !knowsOthers {
 		return s.agreeAll(l.collectiveContext(ctx), l.ofRanks() && ctx.Err() != nil, errs)
 	}
 	first := earliest(errs)
 	if err := s.failure(errs); err != nil && first == nil {
 		return false, nil, s.interruption(ctx, err)
 	}
-	return !alike && ctx.Err() != nil, first, nil
+	return !knowsOthers && ctx.Err() != nil, first, nil // others do not know that ctx has ended since
 }
 
 // fail ends the exchange of all agents because of err, where an agent that fails ends the run;
@@ -130,7 +130,9 @@ func (l layout) checkpointsKept() int {
 // writesMetrics reports whether this process writes metrics.jsonl: of ranks the first does.
 func (l layout) writesMetrics() bool { return !l.ofRanks() || l.local[0] == 0 }
 
-// agreeAll lets all processes know whether one is to stop, and the first agent that has diverged.
+// agreeAll lets all processes know whether one is to stop, and the first agent that has diverged. A
+// row is 1 to stop; 2 plus the index of the norm that diverged in normNames, 1 for something else,
+// 0 for none; its value; the iteration.
 func (s *stepper) agreeAll(ctx context.Context, stops bool, errs []error) (stop bool, first *dsbo.DivergedError,
 	err error) {
 	if err := s.failure(errs); err != nil {
@@ -141,8 +143,7 @@ func (s *stepper) agreeAll(ctx context.Context, stops bool, errs []error) (stop 
 			row[0] = 1
 		}
 		if d := earliest(errs[i : i+1]); d != nil {
-			row[1], row[2] = float64(2+slices.Index(normNames, d.Quantity)), d.Value
-			row[3] = float64(d.Iteration)
+			row[1], row[2], row[3] = float64(2+slices.Index(normNames, d.Quantity)), d.Value, float64(d.Iteration)
 		}
 		return nil
 	})

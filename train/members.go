@@ -20,8 +20,9 @@ func (p Problem) OfMembers(e membership.Epoch, w *network.Matrix) (Problem, erro
 		return p, err
 	}
 	p.setApart(e)
-	if slices.Equal(p.Numbers, e.Members) || p.Numbers == nil && len(p.Oracles) == len(e.Members) &&
-		e.Members[len(e.Members)-1] < len(p.Oracles) {
+	n := len(e.Members) // which are ascending: if the last one is n−1 they are all from 0 on
+	isOfAll := p.Numbers == nil && len(p.Oracles) == n && e.Members[n-1] == n-1
+	if isOfAll || slices.Equal(p.Numbers, e.Members) {
 		return p, nil
 	}
 	all := p
@@ -32,9 +33,7 @@ func (p Problem) OfMembers(e membership.Epoch, w *network.Matrix) (Problem, erro
 		p.Score = func(i int, m Fit) (Scores, error) { return all.Score(e.Members[i], m) }
 	}
 	if all.Each != nil {
-		p.Each = func(i int, set Set, m Fit) (Each, error) {
-			return all.Each(e.Members[i], set, m)
-		}
+		p.Each = func(i int, set Set, m Fit) (Each, error) { return all.Each(e.Members[i], set, m) }
 	}
 	return p, nil
 }
@@ -82,7 +81,7 @@ func (r *runner) beginEpoch() error {
 	}
 	for _, a := range r.agents {
 		spent := usage[a.id]
-		if !r.epoch.StateKept(was, a.id) {
+		if !r.epoch.StateKept(was, a.id) { // it joins, and may have been a member before
 			spent = eval.usageOf(a.id)
 		}
 		a.k, a.usageBefore = before.done, spent
@@ -140,6 +139,7 @@ func (c *Config) epochMethods(states map[int]dsbo.Algorithm, before membership.E
 		after[i] = late
 	}
 	moved := map[dsbo.Algorithm]bool{} // agents with the same state may have one method
+	// only now, as joining members have taken over states from before
 	for _, i := range whose {
 		if c.epoch.StateKept(before, i) {
 			after[i].(algo.Reformer).Reform()
@@ -152,13 +152,14 @@ func (c *Config) epochMethods(states map[int]dsbo.Algorithm, before membership.E
 	return after, nil
 }
 
-// setApart makes a problem the problem of an epoch: its solutions start apart from other epochs'.
+// setApart makes a problem the problem of an epoch: its solutions start apart from other epochs', at
+// the start of the first epoch and a move from it. p may be of any epoch.
 func (p *Problem) setApart(e membership.Epoch) {
 	apart := apartnessOf(p.Average.Seed, e)
 	if p.apart.epoch == apart.epoch {
 		return
 	}
-	if p.apart.epoch == 0 {
+	if p.apart.epoch == 0 { // it is of the first epoch so far
 		p.firstStart = p.Start
 	}
 	p.apart = apart

@@ -113,7 +113,7 @@ func (r *runner) openFiles() (err error) {
 	if r.Resume {
 		err = r.restoreCheckpoint()
 	}
-	if err == nil && (!r.Resume || r.newEpoch) {
+	if err == nil && (!r.Resume || r.newEpoch) { // later checkpoints are of another run, or another epoch
 		resumed := -1 // from the start
 		if r.Resume {
 			resumed = r.done
@@ -230,7 +230,7 @@ func (r *runner) restore(c *checkpoint) error {
 		a := r.agents[i]
 		a.mixer.SetScales(scales[0].Value)
 		state := a.state()
-		if k == 0 || r.shared == nil {
+		if k == 0 || r.shared == nil { // else the method is the first agent's
 			if err := c.restore(a.id, state); err != nil {
 				return err
 			}

@@ -206,7 +206,7 @@ func (r *runner) conclude(ctx context.Context) (err error) {
 		return err
 	}
 	r.result.Usage = r.eval.usageByNumber(members)
-	if r.eval.sharedExact != nil && !r.ExactAt(r.done) {
+	if r.eval.sharedExact != nil && !r.ExactAt(r.done) { // else the last record has
 		r.eval.adoptPairs()
 	}
 	r.eval.CountIn(cmp.Or(r.Problem.Sent, new(dsbo.Traffic)))

@@ -50,7 +50,7 @@ func (p Problem) scores(ctx context.Context, g *network.Group, m Fit) (sum Score
 		for k, set := range s.sets() {
 			row := part[each*k:][:each]
 			row[0], row[1], row[2], row[3] = set.Rows, set.Losses, set.Right, 0
-			if math.IsNaN(set.Right) {
+			if math.IsNaN(set.Right) { // which an average would pass on to numbers beside it
 				row[2], row[3] = 0, set.Rows
 			}
 		}

@@ -70,11 +70,13 @@ func (s *shared) end(took time.Duration, err error, maxNorm float64) error {
 	return err
 }
 
-// times returns an agent's part of the time that is not its oracle's.
+// times returns an agent's equal part of the time in exchanges, and of the time in steps without
+// averages. An average is terms, which as many agents as there are processors make at a time, and
+// an exchange: terms are taken off by an estimate, since nobody sees when the last one ends.
 func (s *shared) times() (mix, algebra time.Duration) {
 	n := time.Duration(len(s.agents))
-	makers := min(n, time.Duration(runtime.GOMAXPROCS(0)))
-	terms := time.Duration(s.terms.Load()) / makers
+	atATime := min(n, time.Duration(runtime.GOMAXPROCS(0)))
+	terms := time.Duration(s.terms.Load()) / atATime
 	return max(0, s.busy-terms) / n, (s.agents[0].allSteps - s.busy) / n
 }
 

@@ -116,7 +116,7 @@ func (c Config) stableSettings(l float64, k int) (settings []string) {
 	for _, s := range c.boundedSteps(p, algo.Curvature{L: l, Y: beta, Z: gamma}, k) {
 		switch {
 		case s.value <= margin*s.bound:
-		case s.bound <= 0:
+		case s.bound <= 0: // no step is stable with this momentum
 			settings = append(settings, "mom_"+s.of+"=0")
 		default:
 			// below the margin once rounded
@@ -178,7 +178,7 @@ func (c *Config) advise(k int, last func(i int) []float64, curvature func(x func
 		where, highest = "in the box of x", max(diverged, corners(box, 1))
 	}
 	settings := c.stableSettings(highest, k)
-	if len(settings) == 0 {
+	if len(settings) == 0 { // it was x
 		return fmt.Sprintf("the steps of y and z are stable %s, with L_max = %.3g: %s, the step of x, must be smaller",
 			where, highest, cmp.Or(map[string]string{"adam": "lr", "sgd": "eta"}[c.stepParameters().XStep], "alpha"))
 	}
@@ -190,7 +190,7 @@ func (c *Config) advise(k int, last func(i int) []float64, curvature func(x func
 	share := float64(sort.Search(parts, func(i int) bool {
 		return corners(box, float64(i+1)/parts) > (first+diverged)/2
 	})) / parts
-	if share == 0 || share == 1 {
+	if share == 0 || share == 1 { // no box is small enough, or all of it is
 		return advice
 	}
 	return fmt.Sprintf("%s, or clip=[%g,%g]", advice, share*box[0], share*box[1])

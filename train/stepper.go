@@ -158,7 +158,7 @@ func (s *stepper) runAgent(ctx context.Context, a *agent, all stepping, g *gate,
 		case a.diverged(err):
 			// The others are in the same iteration and need this agent to its end.
 			g.stop()
-			if *failure == nil {
+			if *failure == nil { // of the first iteration in which it diverged
 				*failure = err
 			}
 		case err != nil:
@@ -223,7 +223,8 @@ type gate struct {
 	fixed bool
 }
 
-// mayBegin reports whether an agent may begin iteration k.
+// mayBegin reports whether an agent may begin iteration k. Once ctx has ended only iterations that
+// an agent has begun already are open to the others.
 func (g *gate) mayBegin(k int) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -42,7 +42,7 @@ func (w *solve) solveBoth() error {
 		if err != nil {
 			return err
 		}
-		second := secondOrder(change, math.Abs(w.Phi-last)*(w.distance/lastDistance))
+		second := secondOrder(change, math.Abs(w.Phi-last)*(w.distance/lastDistance)) // at first by change alone
 		last, lastDistance = w.Phi, w.distance
 		w.PhiError += second
 		bound := w.tol / 2 * sizeOf(w.upper, w.lower)
@@ -118,7 +118,7 @@ func (w *solve) solveAdjoint() error {
 	if start == nil || linalg.Dot(start, start) == 0 {
 		start = w.Solver.z
 	}
-	known, lost := linalg.Dot(start, start) > 0, w.newLost(w.q)
+	known, lost := linalg.Dot(start, start) > 0, w.newLost(w.q) // lost: by the wire, of b − H start
 	questions := []question{w.upperGrad(w.Gradient, b)}
 	if known {
 		questions = append(questions, w.residual(trial, b, start, lost))
@@ -126,8 +126,8 @@ func (w *solve) solveAdjoint() error {
 	if err := w.askAll(questions...); err != nil {
 		return err
 	}
-	linalg.Fill(w.Z, 0)
-	if linalg.Norm(b) == 0 {
+	clear(w.Z)
+	if linalg.Norm(b) == 0 { // z is 0
 		if !w.endsByResidual() {
 			w.PhiError = 0 // except for the second-order error
 		}
@@ -140,7 +140,7 @@ func (w *solve) solveAdjoint() error {
 		gain = t * along
 		linalg.Comb(r, 1-t, b, t, trial)
 		linalg.Axpy(w.Z, t, start)
-		for k := range lost {
+		for k := range lost { // r has t times that residual, and so t times what it lost
 			linalg.Axpy(w.lostResiduals[k], t, lost[k])
 		}
 	}
@@ -156,15 +156,19 @@ func multiple(along, curvature float64) float64 {
 	return 0
 }
 
-// refineAdjoint solves H δ = r and adds δ to Z, until Z is near enough. gain is Z's gain over 0 in
-// squared distance.
+// refineAdjoint solves H δ = r and adds δ to Z, until Z is near enough: conjugate gradients begin
+// again with the residual found anew, as a wire rounds their products. gain is Z's gain over 0 in
+// squared distance. Z counts as near enough at four times the distance that conjugate gradients aim
+// for, as theirs is an estimate. Without that Converged becomes false: where the products are spent,
+// where none would help, as a loss is not finite, and where curvature is not positive though
+// products are not rounded.
 func (w *solve) refineAdjoint(b, r []float64, gain float64) error {
 	norm := linalg.Norm(b)
-	for left := math.Inf(1); ; {
+	for left := math.Inf(1); ; { // left: the squared distance, as the last conjugate gradients saw it
 		w.AdjointResidual = linalg.Norm(r) / norm
 		end := w.adjointRule(norm, gain)
 		done := w.AdjointResidual*norm <= end.residual
-		if end.residual == 0 {
+		if endsByDistance := end.residual == 0; endsByDistance {
 			distance := w.distanceLeft(left, r, norm)
 			w.PhiError = math.Sqrt(w.distance * distance)
 			if w.distance > 0 { // else the lower loss may be 0
@@ -181,10 +185,11 @@ func (w *solve) refineAdjoint(b, r []float64, gain float64) error {
 		if err != nil {
 			return err
 		}
-		if w.Products == before { // not near enough, and no product would help: a loss is not finite
+		if w.Products == before {
 			w.Converged = false
 			return nil
 		}
+		// a last gain below 0 is a product's rounding: then nothing is known to have been gained
 		if gain, left = gain+added, last; last < 0 && w.distrustRounding() {
 			left = math.Abs(added)
 		}
@@ -202,8 +207,9 @@ func (w *solve) refineAdjoint(b, r []float64, gain float64) error {
 }
 
 // adjointRule returns the rule by which Z is near enough: by its residual, or by the wanted error
-// of Φ and, for the sake of the gradient, by D² as a small share of its start. gain is Z's gain
-// over 0 in squared distance.
+// of Φ, d D in the distances of Solution.PhiError, and, for the sake of the gradient, by D² as a
+// small share of its start. gain is Z's gain over 0 in squared distance, and norm the right-hand
+// side's. A d² that is next to 0 counts as a millionth of its bound, so that it is no divisor.
 func (w *solve) adjointRule(norm, gain float64) rule {
 	if w.endsByResidual() {
 		return rule{residual: cmp.Or(w.AdjointTol, 1e-4) * norm, share: w.leastShare()}

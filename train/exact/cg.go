@@ -45,6 +45,7 @@ func (w *solve) conjugateGradients(s, r []float64, end rule) (gain, last float64
 			total += float64((v - from[i]) * (b[i] + r[i]))
 		}
 		gain, last = total, total
+		// by the last delay products, or by all while there are fewer
 		if gains = append(gains, total); asked >= w.delay(asked) {
 			last = total - gains[asked-w.delay(asked)]
 		}
@@ -85,7 +86,7 @@ func (w *solve) leastShare() float64 {
 	return 1e-3
 }
 
-// product is a product of the Hessian's data part at Y.
+// product sets dst to the product of v and the averaged Hessian's data part at Y.
 func (w *solve) product(dst, v []float64) error {
 	err := w.mean("products with the Hessian", w.wire, dst, func(i int, _ dsbo.ValueOracle, part []float64) error {
 		if err := linalg.Product(w.products, w.rough(i), part, w.x, w.Y, v, allExamples); err != nil {

@@ -12,12 +12,13 @@ import (
 // findSystem finds the diagonal of the averaged Hessian, and with it the gradient at Y.
 func (w *solve) findSystem() error { return w.findDiagonal(w.lowerGrad(w.Y)) }
 
-// findDiagonal finds the diagonal of the averaged Hessian in two parts. The part that oracles do
-// not give is a number of the size of the products so far. Other questions travel with it.
+// findDiagonal finds the diagonal of the averaged Hessian in two parts, the penalty's, which one
+// oracle knows for all, and the data's, and prepares the memory with them. A part that oracles do
+// not give is 0, or a number of the size of the products so far. Other questions travel with it.
 func (w *solve) findDiagonal(with ...question) error {
 	w.diagonalLower = w.lower
 	one, err := dsbo.Capabilities(w.Oracles[w.Agents.Local()[0]])
-	linalg.Fill(w.e, 0)
+	clear(w.e)
 	if err == nil && one.Penalty != nil {
 		err = one.Penalty(w.e, w.x)
 	}
@@ -64,7 +65,7 @@ func (w *solve) meanCurvature() float64 {
 		return 1
 	}
 	_, _, gram, _ := w.memory.State()
-	most, sum := int(math.Sqrt(float64(len(gram)))), 0.0
+	most, sum := int(math.Sqrt(float64(len(gram)))), 0.0 // gram is a square matrix with room for all pairs
 	for i := range n {
 		sum += math.Abs(gram[i*most+i])
 	}

@@ -77,26 +77,24 @@ func (w *solve) lowerEnds(d *descent) bool {
 	return w.Converged || !(norm <= math.MaxFloat64) || w.Products >= w.productLimit || lowest
 }
 
-// newtonStep moves Y by one step; it reports whether another one is needed.
+// newtonStep moves Y by one step, and reports whether it did: another one may follow then. A step
+// that fails by rounded products is taken anew, with the gradient and products not rounded so far.
 func (w *solve) newtonStep(d *descent) (moved bool, err error) {
-	linalg.Fill(w.step, 0)
+	clear(w.step)
 	copy(w.rest, w.g)
 	gain, last, positive, err := w.conjugateGradients(w.step, w.rest, w.newtonRule(d))
 	if err != nil {
 		return false, err
 	}
-	if d.flat = !positive; d.flat && w.distrustRounding() {
-		d.flat = false
-	}
-	if gain == 0 {
+	d.flat = !positive && !w.distrustRounding()
+	if gain == 0 { // there was no product, or it gave nothing
 		w.memory.Precondition(w.step, w.g)
 	}
 	fall, err := w.lineSearch(w.step)
 	if err != nil || fall == 0 && !w.distrustRounding() {
 		return false, err
 	}
-	if fall == 0 { // the step followed the wire's rounding: the next one has the gradient and
-		// products unrounded
+	if fall == 0 {
 		d.last, d.left, w.localGradients = math.Inf(1), math.Inf(1), nil
 		return true, w.askAll(w.lowerGrad(w.Y))
 	}
@@ -140,7 +138,7 @@ func (w *solve) distanceLeft(left float64, r []float64, norm float64) float64 {
 	case linalg.Norm(r) <= leastResidual*norm:
 		return 0
 	case w.memory.Pairs() == 0:
-		return max(left, math.Inf(1))
+		return max(left, math.Inf(1)) // NaN stays
 	}
 	w.memory.Precondition(w.change, r)
 	return max(left, linalg.Dot(r, w.change))
@@ -153,7 +151,7 @@ func (w *solve) distanceLeft(left float64, r []float64, norm float64) float64 {
 func (w *solve) lineSearch(step []float64) (fall float64, err error) {
 	at := point{y: w.trial}
 	slope := linalg.Dot(w.g, step)
-	early := !w.shortened
+	early := !w.shortened // whether the gradient is asked for before it is known that a whole step is taken
 	for t := 1.0; t > 1e-10; t /= 2 {
 		linalg.Comb(at.y, 1, w.Y, -t, step)
 		var questions []question
@@ -178,7 +176,7 @@ func (w *solve) lineSearch(step []float64) (fall float64, err error) {
 		}
 	}
 	w.shortened = true
-	if early {
+	if early { // g was asked for at a point that is not taken
 		err = w.askAll(w.lowerGrad(w.Y))
 	}
 	return 0, err

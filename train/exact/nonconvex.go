@@ -75,7 +75,7 @@ func (w *solve) solveNonconvex() error {
 		if w.Converged || calm >= settledSteps || !(norm <= math.MaxFloat64) || w.Products >= w.productLimit {
 			return nil
 		}
-		linalg.Fill(step, 0)
+		clear(step)
 		copy(r, g)
 		end := rule{residual: residualShare(norm/first, 0) * norm, descend: true, maxProducts: stepProducts}
 		gain, _, _, err := w.conjugateGradients(step, r, end)
@@ -90,7 +90,8 @@ func (w *solve) solveNonconvex() error {
 		if err != nil {
 			return err
 		}
-		if !(promised > 0) || moved == 0 && promised > settledFall {
+		noDescent, ignoresPromise := !(promised > 0), moved == 0 && promised > settledFall
+		if noDescent || ignoresPromise {
 			return nil
 		}
 		fall := (before - w.lower) / math.Abs(before)

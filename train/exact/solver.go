@@ -214,7 +214,7 @@ func (s *Solver) Prepare() error {
 	}
 	s.scale, s.products = make([]float64, 1), linalg.NewMatrix(s.Matrix)
 	copy(s.y, s.Start)
-	// q pairs determine the matrix
+	// q pairs determine the matrix, and 4,000,000/q take 96 MB, three vectors each
 	most := min(cmp.Or(s.MostPairs, linalg.MostPairs), max(4, s.q), max(4, 4_000_000/s.q))
 	s.memory = linalg.NewMemory(s.q, most, 0.02, 1e-3)
 	s.memory.Relative = true
