@@ -45,16 +45,17 @@ type hazard struct {
 	event  *ad.Node // 1 for a row with an event, else 0
 }
 
-// hazard returns the rows of a batch. Rows of weight 0 are in no risk set.
+// hazard returns the rows of a batch. Rows of weight 0, such as a fold's own, are in no risk set;
+// among the others a row counts by [RiskWeights], whatever its weight is.
 func (c Cox) hazard(outputs *ad.Node, b Batch) hazard {
-	at := b.Column(RiskWeights)
-	if at == nil {
-		at = ad.Uniform(1, b.T)
+	v := b.Column(RiskWeights)
+	if v == nil {
+		v = ad.Uniform(1, b.T)
 	}
 	if b.W != nil {
-		at = ad.Mul(at, ad.Step(b.W))
+		v = ad.Mul(v, ad.Step(b.W))
 	}
-	return hazard{ad.Risk{Times: b.T, Weights: at, Efron: !c.Breslow}, ad.Flatten(outputs), ad.Step(b.T)}
+	return hazard{ad.Risk{Times: b.T, Weights: v, Efron: !c.Breslow}, ad.Flatten(outputs), ad.Step(b.T)}
 }
 
 // expected builds the number of events that is expected of each row, and the mass of each event's
@@ -72,7 +73,7 @@ func (c Cox) JointLosses(outputs *ad.Node, b Batch) *ad.Node {
 
 // JointDiagonal implements [JointLoss]: Σ_i c_i x_ij² − Σ_e m_e x̄_ej², with c_i the number of
 // events that is expected of row i, and of event e m_e its mass and x̄_e the mean over its risk
-// set.
+// set, divided by the rows. It is a sum of variances: what rounding leaves below 0 becomes 0.
 func (c Cox) JointDiagonal(outputs *ad.Node, b Batch) *ad.Node {
 	h := c.hazard(outputs, b)
 	expected, mass := h.expected(b)

@@ -43,7 +43,7 @@ func (o *Oracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 	if err := program.Eval(dst, x, y); err != nil {
 		return err
 	}
-	m, ok := o.programs.model.(Penalized)
+	m, ok := o.programs.model.(Penalized) // whose closed form is without P(x)
 	if !ok {
 		return nil
 	}
@@ -54,7 +54,8 @@ func (o *Oracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 	return nil
 }
 
-// diagonalProgram returns the compiled closed form for batches of n rows, nil for a model without.
+// diagonalProgram returns the compiled closed form for batches of n rows, nil for a model without: it
+// is not [Curved], or its Diagonal is nil with its settings, which is found once.
 func (o *Oracle) diagonalProgram(rows int) (*ad.Program, error) {
 	m, ok := o.programs.model.(Curved)
 	if !ok || o.diagonals == nil {

@@ -21,7 +21,8 @@ type examples struct {
 // columnPrefix sets the names of columns apart from the names of the other inputs.
 const columnPrefix = "column "
 
-// newExamples returns e as inputs of programs in float32 or float64.
+// newExamples returns e as inputs of programs in float32 or float64. Tables that e lacks are
+// no inputs.
 func newExamples(e data.Examples, float32 bool) (examples, error) {
 	if e.X == nil {
 		return examples{}, nil
@@ -40,7 +41,7 @@ func newExamples(e data.Examples, float32 bool) (examples, error) {
 		if c.Table == nil {
 			continue
 		}
-		if float32 {
+		if float32 { // all inputs of a program have its type
 			if c.Table, err = c.Table.Float32(); err != nil {
 				return ex, err
 			}
@@ -64,8 +65,7 @@ func idTable(ids []int) (*ad.Table, error) {
 
 // inputs declares the tables and masks that a loss reads. A table of one column, other than the
 // features, is declared as a vector.
-func (e *examples) inputs() []ad.Input {
-	var list []ad.Input
+func (e *examples) inputs() (list []ad.Input) {
 	declare := func(name string, cols int, sparse bool) {
 		declared := ad.Input{Name: name, Batch: true, Sparse: sparse}
 		if cols > 1 || name == "X" {

@@ -130,16 +130,17 @@ func (m Folds) Lower(x, y *ad.Node, b Batch) *ad.Node {
 	e, c, d := ad.Exp(x), m.Of.Outputs, m.Of.Features
 	number := m.penalties().number(d)
 	penalty := m.sum(func(k int) *ad.Node {
-		own := ad.PartVec(e, m.ownX(k), number)
-		return ad.Add(ad.Scale(m.Of.scale(), featurePenalty(m.penalties(), own, ad.Part(y, k*c*d, c, d))),
-			m.Of.interceptPenalty(ad.PartVec(y, m.Count*c*d+k*c, c)))
+		own, weights, intercepts := ad.PartVec(e, m.ownX(k), number), ad.Part(y, k*c*d, c, d),
+			ad.PartVec(y, m.Count*c*d+k*c, c) // behind the weights of all folds
+		return ad.Add(ad.Scale(m.Of.scale(), featurePenalty(m.penalties(), own, weights)),
+			m.Of.interceptPenalty(intercepts))
 	})
 	outputs := m.outputs(y, b)
 	fit := m.sum(func(k int) *ad.Node { return m.Of.trainingLoss(outputs[k], m.batch(k, b)) })
 	return ad.Scale(1/float64(m.Count), ad.Add(fit, penalty))
 }
 
-// Upper implements [Model].
+// Upper implements [Model]. A fold's level is of its training rows, and its loss of its own rows.
 func (m Folds) Upper(x, y *ad.Node, b Batch) *ad.Node {
 	if isJoint(m.Of.Loss) {
 		outputs, all := m.jointOutputs(y, b)
@@ -151,8 +152,9 @@ func (m Folds) Upper(x, y *ad.Node, b Batch) *ad.Node {
 	}), x)
 }
 
-// jointOutputs builds the output of each row by the model that leaves it out, and the batch with
-// the row's weight: the rows of all folds are judged together.
+// jointOutputs builds the output of each row of a validation batch by the model that leaves it out,
+// and the batch with each row's one weight, from the only column in which it is not 0: the rows of
+// all folds are judged together.
 func (m Folds) jointOutputs(y *ad.Node, b Batch) (*ad.Node, Batch) {
 	all, outputs := b, m.outputs(y, b)
 	if b.W != nil {
@@ -174,7 +176,7 @@ const noWeight = 1e-30
 func (m Folds) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 	loss, outputs := judging(m.Of.Loss), m.outputs(y, b)
 	if joint, ok := loss.(JointLoss); ok {
-		if b.W == nil {
+		if b.W == nil { // each model has losses of its own, as rows depend on each other
 			return m.mean(b, func(k int) *ad.Node { return joint.JointLosses(outputs[k], b) }), nil
 		}
 		return joint.JointLosses(m.jointOutputs(y, b)), nil
@@ -207,7 +209,8 @@ func (m Folds) Penalty(dst, x []float64) {
 	}
 }
 
-// Diagonal implements [Curved].
+// Diagonal implements [Curved]: each fold's as [Linear] has it, at its place. Folds have no second
+// derivatives with each other. A joint loss has one output and does not depend on the intercept.
 func (m Folds) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
 	if !m.Of.knowsDiagonal() {
 		return nil
@@ -266,7 +269,7 @@ func FoldWeights(of []int, count int, weight *ad.Table) (train, val *ad.Table, e
 		for k := range count {
 			if k == fold {
 				validation[row*count+k] = float32(own(row))
-			} else if left := all - sums[k]; left > 0 {
+			} else if left := all - sums[k]; left > 0 { // the weight of what model k trains on; 0: nothing
 				training[row*count+k] = float32(own(row) * all / left)
 			}
 		}

@@ -27,7 +27,7 @@ type HyperRep struct {
 }
 
 // network returns the hidden layers as a network whose outputs are the last layer's sums, without
-// its units.
+// its units, which represented applies.
 func (m HyperRep) network() MLP {
 	hidden := m.Hidden
 	if len(hidden) == 0 {

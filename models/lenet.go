@@ -45,16 +45,15 @@ func (m LeNet) withDefaults() LeNet {
 	return m
 }
 
-// window returns the window of convolution i, and the window of the pooling behind it.
+// window returns the window of convolution i, 0 or 1, and the window of the pooling behind it. The
+// second convolution reads what the first pooling leaves. m must have its defaults.
 func (m LeNet) window(i int) (conv, pool ad.Window) {
 	conv = ad.Window{H: m.Side, W: m.Side, C: 1, KH: kernelSide, KW: kernelSide, Stride: 1}
-	for k := range i + 1 {
-		pool = ad.Window{H: conv.OutH(), W: conv.OutW(), C: m.Filters[k], KH: poolSide, KW: poolSide, Stride: poolSide}
-		if k < i {
-			conv.H, conv.W, conv.C = pool.OutH(), pool.OutW(), m.Filters[k]
-		}
+	if i > 0 {
+		_, before := m.window(i - 1)
+		conv.H, conv.W, conv.C = before.OutH(), before.OutW(), before.C
 	}
-	return conv, pool
+	return conv, ad.Window{H: conv.OutH(), W: conv.OutW(), C: m.Filters[i], KH: poolSide, KW: poolSide, Stride: poolSide}
 }
 
 // layers returns the places of all layers in y, first to last. A convolution is a dense layer
@@ -64,7 +63,7 @@ func (m LeNet) layers() [4]dense {
 	var ls [4]dense
 	off := 0
 	for i := range ls {
-		in, out := m.Hidden, m.Classes
+		in, out := m.Hidden, m.Classes // of the last one
 		switch i {
 		case 0, 1:
 			conv, _ := m.window(i)

@@ -39,7 +39,9 @@ type Leveled interface {
 // levelTolerance bounds the gradient at which a level is solved. The loss is a mean over examples.
 const levelTolerance = 1e-12
 
-// level builds B, a row for each entry of u, of outputs in a batch with training weights.
+// level builds B, a row for each entry of u, of outputs in a batch with training weights: the
+// minimum of a small problem within the graph, through which derivatives go. Its cost is written by
+// the nodes in, in place of what they stand for, as it is another graph.
 func (l Linear) level(outputs *ad.Node, b Batch) *ad.Node {
 	loss, in := lossOrDefault(l.Loss), []*ad.Node{outputs, l.levelColumns(b.X), b.T}
 	if b.W != nil {
@@ -94,7 +96,7 @@ func (l Linear) trainingLoss(outputs *ad.Node, b Batch) *ad.Node {
 		return meanLoss(loss, outputs, b)
 	}
 	level := l.level(outputs, b)
-	stays := ad.StopGradient(level)
+	stays := ad.StopGradient(level) // the value's: its gradient, below, is differentiated through level
 	value := ad.Add(meanLoss(loss, l.shift(outputs, stays, b.X), b), l.ridge(stays))
 	return ad.CustomGrad(value, func(_ []*ad.Node, _, g *ad.Node) []*ad.Node {
 		slope := b.weightedRows(ad.Scale(1/float64(b.Rows), loss.Slope(l.shift(outputs, level, b.X), b.T)))
@@ -110,18 +112,19 @@ func (l Linear) judged(outputs *ad.Node, b Batch) *ad.Node {
 	return l.shift(outputs, l.level(outputs, b), b.X)
 }
 
-// levelDiagonal builds the terms by which eliminating the level lowers the Hessian's diagonal. The
-// model has one output, with a curvature for each row of x; its weights begin at one place of y,
-// and its intercept is at another.
+// levelDiagonal builds the terms by which eliminating the level lowers the Hessian's diagonal: the
+// diagonal of −h h'/(τ_0 + Σ_e c_e), with the curvature c_e of row e and h = Σ_e c_e (a_e, 1), the
+// second derivatives by y and the level. The model has one output and no slopes; its weights begin
+// at one place of y, and its intercept is at another.
 func (l Linear) levelDiagonal(curvature, x *ad.Node, weights, intercept, q int) []*ad.Node {
 	if l.Level.Ridge == 0 {
 		return nil
 	}
-	by := ad.Flatten(curvature)
-	all := ad.SumAll(by)
-	share := ad.Div(ad.Uniform(-1, all), ad.Offset(l.Level.Ridge, all))
-	off := func(slope *ad.Node, at int) *ad.Node { return ad.Place(ad.ScaleBy(share, ad.Square(slope)), at, q) }
-	return []*ad.Node{off(ad.MatVec(x, by, true), weights), off(ad.SumRows(curvature), intercept)}
+	c := ad.Flatten(curvature)
+	all := ad.SumAll(c)
+	factor := ad.Div(ad.Uniform(-1, all), ad.Offset(l.Level.Ridge, all))
+	term := func(h *ad.Node, at int) *ad.Node { return ad.Place(ad.ScaleBy(factor, ad.Square(h)), at, q) }
+	return []*ad.Node{term(ad.MatVec(x, c, true), weights), term(ad.SumRows(curvature), intercept)}
 }
 
 // trained returns a validation batch with its training weights, if it has them.
@@ -156,7 +159,8 @@ func (m Folds) Own(y *ad.Node, b Batch) *ad.Node {
 	return m.own(y, func(k int) Batch { return m.batch(k, b) }, b.X)
 }
 
-// own builds y with the level of each fold's batch.
+// own builds y with the level of each fold's batch: its first row is added to the fold's intercepts,
+// the others to the weights of its slopes.
 func (m Folds) own(y *ad.Node, batch func(k int) Batch, x *ad.Node) *ad.Node {
 	if m.Of.Level.Ridge == 0 {
 		return nil

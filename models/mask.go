@@ -36,8 +36,8 @@ func (s *side) bind(p *ad.Program, name dsbo.Sample, idx []int, rows int) error 
 	if err := s.ex.bind(p, idx); err != nil || len(s.ex.masks) == 0 {
 		return err
 	}
-	if !name.Set.IsDraw() {
-		name = dsbo.Sample{Set: dsbo.Whole} // no draw: the same masks in each iteration
+	if !name.Set.IsDraw() { // the masks of all examples, whatever K and T are
+		name = dsbo.Sample{Set: dsbo.Whole}
 	}
 	if bound, ok := s.masked[p]; ok && bound == name {
 		return nil

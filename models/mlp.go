@@ -40,7 +40,8 @@ func (m MLP) layers() []dense {
 	return ls
 }
 
-// eachLayer visits the layers with their numbers, first to last, without allocating.
+// eachLayer visits the layers with their numbers, first to last, without allocating: Penalty is
+// asked for in steps.
 func (m MLP) eachLayer(visit func(i int, l dense)) {
 	hidden := m.Hidden
 	if hidden == nil {

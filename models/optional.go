@@ -20,7 +20,7 @@ var optional = []reflect.Type{
 // optional one but has another signature, or a pointer receiver that m lacks: nobody would call it.
 func checkMethods(m Model) error {
 	typ := reflect.TypeOf(m)
-	all := typ
+	all := typ // with the methods of pointer receivers
 	if typ.Kind() != reflect.Pointer {
 		all = reflect.PointerTo(typ)
 	}

@@ -48,7 +48,7 @@ type side struct {
 	whole    *ad.Derivs                  // the loss that has all examples, without masks; nil if none has
 	masked   map[*ad.Program]dsbo.Sample // the draw of the masks in each program
 
-	partition int // into how many batches the loss is known to be the mean of its values
+	partition int // into how many batches the loss is known to be the mean of its values; 0: not yet
 
 	memory *ad.Workspace // of all programs of the agent, which uses one at a time
 }
@@ -147,10 +147,13 @@ func (s *side) rowsOf(name dsbo.Sample) (idx []int, rows int) {
 }
 
 // derivatives returns the compiled loss with the draw's rows bound. The loss of all examples stays
-// bound in s.whole: with many agents, looking it up again would miss every cache.
+// bound in s.whole: with many agents, looking it up again would miss every cache. Masks differ
+// between draws of all examples, and a draw of as many rows binds others in the same loss: neither
+// leaves it in s.whole.
 func (s *side) derivatives(name dsbo.Sample) (d *ad.Derivs, err error) {
 	idx, rows := s.rowsOf(name)
-	if idx == nil && s.whole != nil {
+	isAll := idx == nil
+	if isAll && s.whole != nil {
 		return s.whole, nil
 	}
 	if d = s.losses[rows]; d == nil {
@@ -159,7 +162,7 @@ func (s *side) derivatives(name dsbo.Sample) (d *ad.Derivs, err error) {
 		}
 		s.losses[rows] = d
 	}
-	if err = s.bind(d.Program, name, idx, rows); err == nil && idx == nil && len(s.ex.masks) == 0 {
+	if err = s.bind(d.Program, name, idx, rows); err == nil && isAll && len(s.ex.masks) == 0 {
 		s.whole = d
 	} else if d == s.whole {
 		s.whole = nil
@@ -186,7 +189,8 @@ func (o *Oracle) WriteModel(w io.Writer, dot bool) error {
 			err = d.WriteDOT(w, string(s.loss), ad.GradientOf)
 		}
 		for _, of := range []ad.Derivative{ad.LossOf, ad.GradientOf, ad.MixedHVPOf, ad.HVPOf} {
-			if err != nil || dot || s == &o.up && of > ad.GradientOf { // which no method asks for
+			isAsked := s == &o.low || of <= ad.GradientOf // methods take no products of the upper loss
+			if err != nil || dot || !isAsked {
 				break
 			}
 			var l ad.Listing
@@ -218,7 +222,7 @@ func (o *Oracle) Batch(s dsbo.Sample, n int) (batch dsbo.Sample, share float64, 
 		side, set = &o.up, dsbo.UpperBatch
 	}
 	rows := side.ex.rows
-	if n < 1 || n > rows && rows > 0 {
+	if n < 1 || n > rows && rows > 0 { // a model that carries its own numbers has no rows, and any batches
 		return batch, 0, side.failure(dsbo.ConfigErrorf(
 			"a partition must have 1 to %d batches, as there are examples; it has %d", rows, n))
 	}
@@ -240,7 +244,8 @@ func (s *side) share(batch, n int) float64 {
 	return float64(data.BatchSize(batch, n, s.ex.rows)) / float64(s.ex.rows)
 }
 
-// checkMeans requires, once, that the loss is the mean of its values on a partition in n.
+// checkMeans requires, once, that the loss is the mean of its values on a partition in n, at x = 0
+// and a small y that is not 0.
 func (s *side) checkMeans(set dsbo.Set, n, p, q int) error {
 	if s.partition == n {
 		return nil
@@ -264,7 +269,7 @@ func (s *side) checkMeans(set dsbo.Set, n, p, q int) error {
 	if err != nil {
 		return err
 	}
-	if math.Abs(mean-whole) > 0.1*math.Abs(whole) { // of sums it is a part of n; masks differ less
+	if math.Abs(mean-whole) > 0.1*math.Abs(whole) { // for a sum it is whole/n; masks differ less
 		return dsbo.ConfigErrorf("batches of a partition need losses that are means over examples "+
 			"(-reduce mean, models.Logistic.Mean); on all examples the loss is %.4g, its mean over %d batches %.4g",
 			whole, n, mean)

@@ -62,20 +62,21 @@ func (g PerGroup) number(int) int                  { return slices.Max(g.Of) + 1
 func (g PerGroup) group(j int) int                 { return g.Of[j] }
 func (g PerGroup) layerGroup(layer, count int) int { return count + layer }
 
-// PerLayer is a penalty for each layer with its biases.
-type PerLayer struct{}
+// A oneGroup has all of the first layer's weights in one group.
+type oneGroup struct{}
 
-func (PerLayer) check(int) error             { return nil }
-func (PerLayer) number(int) int              { return 1 }
-func (PerLayer) group(int) int               { return 0 }
+func (oneGroup) check(int) error { return nil }
+func (oneGroup) number(int) int  { return 1 }
+func (oneGroup) group(int) int   { return 0 }
+
+// PerLayer is a penalty for each layer with its biases.
+type PerLayer struct{ oneGroup }
+
 func (PerLayer) layerGroup(layer, _ int) int { return layer }
 
 // OnePenalty is one for all.
-type OnePenalty struct{}
+type OnePenalty struct{ oneGroup }
 
-func (OnePenalty) check(int) error         { return nil }
-func (OnePenalty) number(int) int          { return 1 }
-func (OnePenalty) group(int) int           { return 0 }
 func (OnePenalty) layerGroup(_, _ int) int { return 0 }
 
 // penaltiesOrDefault returns p, or [PerFeature] for nil.
@@ -90,7 +91,7 @@ func penaltiesOrDefault(p Penalties) Penalties {
 // = e^x.
 func featurePenalty(p Penalties, e, w *ad.Node) *ad.Node {
 	features := w.Shape()[1]
-	groups, own := make([]float64, features), true
+	groups, own := make([]float64, features), true // own: each feature has its own, which needs no gathering
 	for j := range groups {
 		groups[j] = float64(p.group(j))
 		own = own && p.group(j) == j

@@ -108,7 +108,9 @@ func (p *Programs) compileAll(of part, e data.Examples, float32 bool, w *ad.Work
 	return f, err
 }
 
-// compile returns a form, built by build, on batches of n rows of e, with memory in w.
+// compile returns a form, built by build, on batches of n rows of e, with memory in w. A model
+// without the form, for which build returns nothing, has a program of y in its place, as a program
+// must have a value, and a form of no values: that it is missing is found once.
 func (p *Programs) compile(of part, e *examples, rows int, float32 bool, w *ad.Workspace,
 	build func(x, y *ad.Node, b Batch) ([]*ad.Node, error)) (form, error) {
 	p.mu.Lock()

@@ -214,7 +214,7 @@ func averageQuadratics(ms []Quadratic) (mean Quadratic, err error) {
 	mean = Quadratic{P: p, Q: q}
 	sums := mean.arrays()
 	for _, a := range sums {
-		*a.v = make([]float64, max(a.n, 0))
+		*a.v = make([]float64, max(a.n, 0)) // p and q are checked with the first agent
 	}
 	for i, m := range ms {
 		if err := m.Validate(); err != nil {
@@ -224,7 +224,7 @@ func averageQuadratics(ms []Quadratic) (mean Quadratic, err error) {
 			return mean, dsbo.ShapeErrorf(
 				"agents must have the same p and q; agent %d has %d and %d, agent 0 has %d and %d", i, m.P, m.Q, p, q)
 		}
-		m.T = affine(m.D, m.T, make([]float64, q))
+		m.T = affine(m.D, m.T, make([]float64, q)) // m is a copy
 		linalg.Scale(m.T, -1, m.T)
 		for k, a := range m.arrays() {
 			linalg.Axpy(*sums[k].v, 1/float64(len(ms)), *a.v)

@@ -41,8 +41,8 @@ func (p *Programs) Score(e data.Examples, float32 bool, w *ad.Workspace) (*Score
 			vectors = append(vectors, hits)
 		}
 		for _, v := range vectors {
-			if v == nil {
-				continue // Compile returns the error
+			if v == nil { // of which Compile returns the error
+				continue
 			}
 			if shape := v.Shape(); len(shape) != 1 || shape[0] != rows {
 				err = dsbo.ShapeErrorf(
@@ -85,7 +85,7 @@ func (s *Score) write(dst, x, y []float64) (losses, hits []float64, err error) {
 	return dst[:s.rows:s.rows], hits, nil
 }
 
-// AllRows returns how many rows all examples together stand for.
+// AllRows returns how many rows all examples together represent.
 func (s *Score) AllRows() (n float64) {
 	for k := range s.rows {
 		n += s.Rows(k)
@@ -94,7 +94,7 @@ func (s *Score) AllRows() (n float64) {
 }
 
 // Sums returns the sum of the losses and the number of right predictions, NaN for a model
-// without classes, of all rows that the examples stand for.
+// without classes, of all rows that the examples represent.
 func (s *Score) Sums(x, y []float64) (losses, right float64, err error) {
 	scratch := s.programs.scratch(s.values)
 	defer s.programs.vectors.Add(scratch)

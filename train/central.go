@@ -58,13 +58,14 @@ func (r *runner) leastFarOut(ctx context.Context, ofG, ofF float64) (float64, er
 	return leastOfMean(r.collectiveContext(ctx), p.agents(), len(y), func(i int, dst, v []float64) error {
 		up, down, at := make([]float64, len(y)), make([]float64, len(y)), make([]float64, len(y))
 		linalg.Comb(at, 1, far, h, v)
-		err := p.oracle(i).UpperGrad(nil, up, x, at, allExamples)
+		o := p.oracle(i)
+		err := o.UpperGrad(nil, up, x, at, allExamples)
 		if err == nil {
 			linalg.Comb(at, 1, far, -h, v)
-			err = p.oracle(i).UpperGrad(nil, down, x, at, allExamples)
+			err = o.UpperGrad(nil, down, x, at, allExamples)
 		}
 		if err == nil {
-			err = p.oracle(i).HVP(dst, x, far, v, allExamples)
+			err = o.HVP(dst, x, far, v, allExamples)
 		}
 		linalg.Sub(up, up, down)
 		linalg.Comb(dst, ofG, dst, -ofF/(2*h), up)

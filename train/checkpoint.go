@@ -196,10 +196,7 @@ func (c *checkpoint) parseValues(data []byte) error {
 			return corruptError("%s of agent %d has %d numbers, %d bytes are left", a.Name, a.Agent, a.Len, len(data))
 		}
 		v := make([]float64, a.Len)
-		n, err := binary.Decode(data, binary.LittleEndian, v)
-		if err != nil {
-			return err
-		}
+		n, _ := binary.Decode(data, binary.LittleEndian, v) // which there is enough of
 		c.Arrays[i].values, data = v, data[n:]
 	}
 	if len(data) != 0 {

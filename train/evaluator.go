@@ -25,8 +25,8 @@ type evaluator struct {
 }
 
 // newEvaluator makes the evaluator of a run, with exact solutions where the problem has them.
-func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
-	e := &evaluator{stepper: s, config: c, problem: c.Problem, bestState: newBestState(c.p, c.q),
+func newEvaluator(c *Config, s *stepper) (e *evaluator, err error) {
+	e = &evaluator{stepper: s, config: c, problem: c.Problem, bestState: newBestState(c.p, c.q),
 		means: means{x: make([]float64, c.p), y: make([]float64, c.q), z: make([]float64, c.q),
 			u: make([]float64, c.p)}}
 	e.CountIn(&e.sent)
@@ -35,13 +35,11 @@ func newEvaluator(c *Config, s *stepper) (*evaluator, error) {
 	}
 	e.everExact = c.ExactAt(c.K)
 	if !algo.TraitsOf(c.Method).Personalized {
-		var err error
 		e.sharedExact, err = e.newSolver(c.Problem.Solver(), e.Group)
 		return e, err
 	}
 	e.ownExact = map[int]*exact.Solver{}
 	for _, i := range e.Local() {
-		var err error
 		alone := network.NewGroup(
 			network.GroupConfig{N: 1, Numbers: []int{e.Number(i)}, Average: c.Problem.Average})
 		own := c.Problem.Solver()

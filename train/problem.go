@@ -142,13 +142,11 @@ func (p Problem) agents() *network.Group {
 }
 
 // entriesOf returns the members' entries of a list by agents; nil for a nil list.
-func entriesOf[T any](all []T, members []int) []T {
-	if all == nil {
-		return nil
-	}
-	var theirs []T
-	for _, i := range members {
-		theirs = append(theirs, all[i])
+func entriesOf[T any](all []T, members []int) (theirs []T) {
+	if all != nil {
+		for _, i := range members {
+			theirs = append(theirs, all[i])
+		}
 	}
 	return theirs
 }

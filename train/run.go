@@ -69,10 +69,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 	case !r.stopsTogether() && errors.Is(err, context.Canceled):
 		err = r.interruption(ctx, err)
 	}
-	if e := r.metrics.Close(); err == nil {
-		err = e
-	}
-	return &r.result, err
+	return &r.result, cmp.Or(err, r.metrics.Close())
 }
 
 // newRunner makes the agents and the evaluator of a run, at iteration 0.

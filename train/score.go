@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"dsbo/data"
+	"dsbo/internal/linalg"
 	"dsbo/models"
 	"dsbo/network"
 )
@@ -49,7 +50,7 @@ func (p Problem) scores(ctx context.Context, g *network.Group, m Fit) (sum Score
 		s, err := p.Score(i, m)
 		for k, set := range s.sets() {
 			row := part[each*k:][:each]
-			row[0], row[1], row[2], row[3] = set.Rows, set.Losses, set.Right, 0
+			copy(row, []float64{set.Rows, set.Losses, set.Right, 0})
 			if math.IsNaN(set.Right) { // which an average would pass on to numbers beside it
 				row[2], row[3] = 0, set.Rows
 			}
@@ -59,10 +60,10 @@ func (p Problem) scores(ctx context.Context, g *network.Group, m Fit) (sum Score
 	if err != nil {
 		return sum, err
 	}
-	n := float64(g.N())
+	linalg.Scale(all, float64(g.N()), all) // sums
 	for k, set := range sum.sets() {
 		row := all[each*k:][:each]
-		*set = Score{Rows: nearWhole(float64(n * row[0])), Losses: n * row[1], Right: nearWhole(float64(n * row[2]))}
+		*set = Score{Rows: nearWhole(row[0]), Losses: row[1], Right: nearWhole(row[2])}
 		if row[3] > 0 {
 			set.Right = math.NaN()
 		}

@@ -57,11 +57,10 @@ func newStepper(p Problem, w *network.Matrix,
 		s.exchange, s.close = local, local.Close
 	}
 	averages, err := network.NewAverages(s.exchange, w, p.Average)
-	if err != nil {
-		s.close()
-		return nil, err
+	if err == nil {
+		err = s.join(p, averages, method)
 	}
-	if err := s.join(p, averages, method); err != nil {
+	if err != nil {
 		s.close()
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func (s *subject) callsAt(x, y, v []float64) []call {
 	return list
 }
 
-// questions returns the calls that every oracle answers.
+// questions returns the calls that every oracle of a model answers.
 func questions(x, y, v []float64) []call {
 	p, q := len(x), len(y)
 	return []call{

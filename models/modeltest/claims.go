@@ -106,7 +106,7 @@ func (s *subject) diagonal() error {
 		for _, j := range entries(s) {
 			h := column(s, o, x, y, j, name)
 			tolerance := 1e-10 * max(size, math.Abs(h[j]))
-			if !exact {
+			if !exact { // its deviation, by the row's other entries and 8 vectors of signs
 				tolerance += 6 * math.Sqrt((linalg.Dot(h, h)-h[j]*h[j])/8)
 			}
 			if !(math.Abs(d[j]-h[j]) <= tolerance) {

@@ -56,8 +56,9 @@ func (s *subject) float32() error {
 	return nil
 }
 
-// atPoints returns compare's finding at a point. A point where a comparison is inconclusive,
-// because of a kink nearby, is replaced by another, up to two times.
+// atPoints compares at as many points as [points] is, and returns the first error. A point where a
+// comparison is inconclusive, because of a kink nearby, is replaced by another, up to two times;
+// then that is the error.
 func atPoints(s *subject, compare func(x, y []float64) (adtest.Report, error)) error {
 	var vague error
 	proved := 0

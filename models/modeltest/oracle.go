@@ -30,7 +30,7 @@ var sampleNames = []dsbo.Sample{
 func (s *subject) names() error {
 	cfg := models.Config{Agent: 2, Seed: 5, Batch: s.batch()}
 	calls, names := s.calls(), sampleNames
-	if s.q > denseLimit {
+	if s.q > denseLimit { // for the sake of time
 		names = names[:3]
 	}
 	once := map[dsbo.Sample][]answer{}
@@ -115,7 +115,7 @@ func (s *subject) allocations() error {
 	o := s.oracle(models.Config{Batch: s.batch()})
 	x, y, v := s.point()
 	calls, dx, dy := s.callsAt(x, y, v), make([]float64, s.p), make([]float64, s.q)
-	into := map[int][]float64{s.q: dy, s.p: dx}
+	into := map[int][]float64{s.q: dy, s.p: dx} // by the length of an answer
 	runs, sets := 20, []dsbo.Set{dsbo.Lower, dsbo.Curvature, dsbo.Upper, dsbo.Whole}
 	if s.q > denseLimit {
 		runs, sets = 3, []dsbo.Set{dsbo.Lower}
@@ -126,7 +126,7 @@ func (s *subject) allocations() error {
 	}
 	n := testing.AllocsPerRun(runs, func() { // its first run, which is not counted, compiles
 		k += step
-		x[0], y[0], v[0] = -x[0], -y[0], -v[0]
+		x[0], y[0], v[0] = -x[0], -y[0], -v[0] // another point, so that nothing kept answers
 		for _, set := range sets {
 			name := dsbo.Sample{Set: set, K: k}
 			for _, c := range calls {

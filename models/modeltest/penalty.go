@@ -45,8 +45,8 @@ func (s *subject) penalty(m models.Penalized) error {
 // penaltyOfX compares u·(∇²_xy g)v with Σ_j (∇P_j·u) y_j v_j, which it is if x enters g by the
 // penalty ½ Σ_j P_j(x) y_j² alone.
 //
-// Then, whatever P is said to be, it is the same on other examples, and in proportion to y. If it
-// is not, x does something else too, and nothing can be said.
+// Then, whatever P is said to be, it is the same on the two halves of the examples, and twice as
+// large at 2y. If it is not, x does something else too, and nothing can be said.
 func penaltyOfX(s *subject, m models.Penalized, x, y, v []float64) error {
 	half := s.s.Train.Len() / 2
 	if half == 0 {
@@ -61,8 +61,7 @@ func penaltyOfX(s *subject, m models.Penalized, x, y, v []float64) error {
 	double := make([]float64, s.q)
 	linalg.Scale(double, 2, y)
 	here, there, twice := mixed(0, y), mixed(half, y), mixed(0, double)
-	size := 0.
-	claim := 0.
+	size, claim := 0., 0.
 	for j, slope := range penaltySlope(s, m, x, u) {
 		claim += slope * y[j] * v[j]
 		size += math.Abs(slope * y[j] * v[j])

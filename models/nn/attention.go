@@ -11,23 +11,21 @@ import (
 // Attend builds softmax(Q Kᵀ/√d) V for each of n sequences: queries and keys have d columns, and
 // keys and values as many rows. Each is the stacked matrices of all sequences; so is the result, a
 // row for each query.
-func Attend(queries, keys, values *ad.Node, n int) *ad.Node {
-	return AttendMasked(queries, keys, values, n)
-}
-
-// AttendMasked is [Attend] with masks added to the scores Q Kᵀ/√d, such as [Causal] and [Padding]:
-// matrices with a row for each query and a column for each key, of one sequence, and then the same
-// for all, or of all sequences, stacked. What a query attends to that stacked masks leave no key,
-// as in a sequence that is padding alone, does not depend on scores.
-func AttendMasked(queries, keys, values *ad.Node, n int, masks ...*ad.Node) *ad.Node {
+//
+// Masks, such as [Causal] and [Padding], are added to the scores Q Kᵀ/√d: matrices with a row for
+// each query and a column for each key, of one sequence, and then the same for all, or of all
+// sequences, stacked. What a query attends to that stacked masks leave no key, as in a sequence that
+// is padding alone, does not depend on scores.
+func Attend(queries, keys, values *ad.Node, n int, masks ...*ad.Node) *ad.Node {
 	_, d := ad.Dims(queries)
 	scale := 1 / math.Sqrt(float64(d))
 	scores := ad.BatchMatMul(ad.Scale(scale, queries), keys, n, false, true)
 	rows, cols := ad.Dims(scores)
 	for _, mask := range masks {
-		if r, _ := ad.Dims(mask); r == rows {
-			scores = ad.Clip(ad.Add(scores, mask), masked/2, math.Inf(1)) // the mask's numbers have no derivative
-		} else {
+		if r, _ := ad.Dims(mask); r == rows { // of all sequences
+			// clipped from below all masked scores are equal, and have no derivative
+			scores = ad.Clip(ad.Add(scores, mask), masked/2, math.Inf(1))
+		} else { // of one: a row for each sequence
 			each := ad.AddRow(ad.Reshape(scores, n, rows/n*cols), ad.Flatten(mask))
 			scores = ad.Reshape(each, rows, cols)
 		}
@@ -68,8 +66,8 @@ type Attention struct {
 	Heads      int
 }
 
-// NewAttention adds an attention of rows of n numbers, a multiple of the number of heads, of
-// normal weights.
+// NewAttention adds an attention of rows of a width, a multiple of the number of heads, of normal
+// weights.
 func NewAttention(ps *Params, name string, width, heads int) Attention {
 	if heads < 1 || width%heads != 0 {
 		ps.fail("the width of attention %q must be a multiple of its heads; they are %d and %d", name, width, heads)
@@ -82,14 +80,14 @@ func NewAttention(ps *Params, name string, width, heads int) Attention {
 // × width.
 func (a Attention) Outputs(z, h *ad.Node, n int) *ad.Node { return a.Masked(z, h, n) }
 
-// Masked is Outputs with masks, see [AttendMasked].
+// Masked is Outputs with masks, see [Attend].
 func (a Attention) Masked(z, h *ad.Node, n int, masks ...*ad.Node) *ad.Node {
 	project := func(w Param) *ad.Node { return ad.MatMul(h, w.Node(z), false, true) }
 	q, k, v := project(a.Q), project(a.K), project(a.V)
-	d := a.Q.Rows / a.Heads
+	d := a.Q.Rows / a.Heads // columns of a head
 	heads := make([]*ad.Node, a.Heads)
 	for i := range heads {
-		heads[i] = AttendMasked(ad.Cols(q, i*d, d), ad.Cols(k, i*d, d), ad.Cols(v, i*d, d), n, masks...)
+		heads[i] = Attend(ad.Cols(q, i*d, d), ad.Cols(k, i*d, d), ad.Cols(v, i*d, d), n, masks...)
 	}
 	return ad.MatMul(ad.ConcatCols(heads...), a.O.Node(z), false, true)
 }

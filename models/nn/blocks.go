@@ -52,7 +52,7 @@ func NewTransformerBlock(ps *Params, name string, width, heads, units int) Trans
 }
 
 // Outputs builds the block's rows for n sequences of equal length, whose rows are stacked in h,
-// n·length × width. masks are as in [AttendMasked].
+// n·length × width. masks are as in [Attend].
 func (b TransformerBlock) Outputs(z, h *ad.Node, n int, masks ...*ad.Node) *ad.Node {
 	h = ad.Add(h, b.Attention.Masked(z, b.Before.Outputs(z, h), n, masks...))
 	return ad.Add(h, b.Down.Outputs(z, GELU(b.Up.Outputs(z, b.Between.Outputs(z, h)))))

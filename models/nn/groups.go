@@ -39,7 +39,8 @@ func NewGroups(ps *Params, of func(p Param) int, optimizers ...Optimizer) *Group
 	return &Groups{groups}
 }
 
-// Step implements [Optimizer].
+// Step implements [Optimizer]: each group's parameters are gathered side by side, moved, and put
+// back.
 func (o *Groups) Step(z, g []float32) {
 	for _, k := range o.groups {
 		off := 0
@@ -69,7 +70,7 @@ type RMSprop struct {
 // Step implements [Optimizer].
 func (o *RMSprop) Step(z, g []float32) {
 	rate, alpha, eps := o.Rate.at(o.Steps, 1e-2), cmp.Or(o.Alpha, .99), float32(cmp.Or(o.Eps, 1e-8))
-	held, rest := float32(alpha), float32(1-alpha)
+	held, rest := float32(alpha), float32(1-alpha) // weights of the average so far, and of what is new
 	momentum, decay := float32(o.Momentum), float32(o.WeightDecay)
 	all := o.vectors(3, len(z))
 	v, b, mean := all[0], all[1], all[2]

@@ -39,7 +39,7 @@ func NewGroupedConv(ps *Params, name string, w ad.Window, filters, groups int) C
 	if groups < 1 || w.C%groups != 0 || filters%groups != 0 {
 		ps.fail("channels and filters of convolution %q must be multiples of its groups; they are %d, %d and %d", name,
 			w.C, filters, groups)
-		groups = 1
+		groups = 1 // what follows divides by it
 	}
 	taps := w.KH * w.KW * w.C / groups
 	return Conv{
@@ -118,7 +118,8 @@ func NewGroupNorm(ps *Params, name string, channels, groups int) GroupNorm {
 func (g GroupNorm) Outputs(z, h *ad.Node) *ad.Node {
 	m, cols := ad.Dims(h)
 	channels := g.Scale.Rows
-	pixels, each := cols/channels, channels/g.Groups
+	pixels, each := cols/channels, channels/g.Groups // each: channels of a group
+	// a row for each group of each image, and then a row for each pixel as it was
 	groups := ad.TensorOf(h, m, pixels, g.Groups, each).Transpose(0, 2, 1, 3).Node
 	normal := normalized(ad.Reshape(groups, m*g.Groups, pixels*each), pixels*each)
 	rows := ad.Reshape(ad.TensorOf(normal, m, g.Groups, pixels, each).Transpose(0, 2, 1, 3).Node, m*pixels, channels)
@@ -156,6 +157,7 @@ func (b BatchNorm) Fixed(z, h *ad.Node, mean, variance []float32) *ad.Node {
 	return b.shifted(z, h, constant(mean), constant(variance))
 }
 
+// shifted builds the columns of h less their means, of a variance, as the layer has them.
 func (b BatchNorm) shifted(z, h, mean, variance *ad.Node) *ad.Node {
 	width := b.Scale.Rows
 	rows := ad.Reshape(h, h.Shape().TotalSize()/width, width)
@@ -200,7 +202,8 @@ func (b RunningNorm) Trained(z, h *ad.Node) (outputs, term *ad.Node) {
 		ad.Add(following(b.Mean.Node(z), mean), following(b.Variance.Node(z), unbiased))
 }
 
-// following builds 0, whose derivative by average is what it has more than now.
+// following builds 0, whose derivative by average is what it has more than now: a step down the
+// gradient goes towards now. Neither has other derivatives.
 func following(average, now *ad.Node) *ad.Node {
 	return ad.Dot(ad.StopGradient(ad.Sub(average, now)), ad.Sub(average, ad.StopGradient(average)))
 }
@@ -211,9 +214,9 @@ func moments(h *ad.Node, width int) (centred, mean, variance *ad.Node) {
 	count := m * cols / width
 	rows := ad.Reshape(h, count, width)
 	n := 1 / float64(count)
-	less := ad.Scale(-n, ad.SumRows(rows))
-	centred = ad.AddRow(rows, less)
-	return centred, ad.Neg(less), ad.Scale(n, ad.ColDot(centred, centred))
+	negative := ad.Scale(-n, ad.SumRows(rows)) // −mean
+	centred = ad.AddRow(rows, negative)
+	return centred, ad.Neg(negative), ad.Scale(n, ad.ColDot(centred, centred))
 }
 
 // Embedding is a table of vectors, one for each index, such as words.

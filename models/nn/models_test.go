@@ -68,7 +68,7 @@ func transformer() classifier {
 	last := nn.NewDense(&ps, "last", 16, 3)
 	return classifier{&ps, func(y *ad.Node, b models.Batch) *ad.Node {
 		h := ad.Reshape(ad.AddRow(b.X, place.Node(y)), 4*b.Rows, 4)
-		h = ad.Add(h, attention.Outputs(y, before.Outputs(y, h), b.Rows))
+		h = ad.Add(h, attention.Masked(y, before.Outputs(y, h), b.Rows))
 		h = ad.Add(h, nn.GELU(dense.Outputs(y, between.Outputs(y, h))))
 		return last.Outputs(y, ad.Reshape(h, b.Rows, 16))
 	}}

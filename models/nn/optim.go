@@ -116,6 +116,8 @@ type Adam struct {
 func (o *Adam) Step(z, g []float32) { o.step(z, g, float32(o.WeightDecay), 0) }
 
 // step takes one step. The decay inner is added to the gradient; the decay outer shrinks z itself.
+// m̂ and v̂ are m and v divided by the sums of their weights so far, which size and root have in
+// them once for all entries.
 func (o *Adam) step(z, g []float32, inner, outer float32) {
 	averages := o.vectors(2, len(z))
 	beta1, beta2, eps := cmp.Or(o.Beta1, .9), cmp.Or(o.Beta2, .999), float32(cmp.Or(o.Eps, 1e-8))

@@ -9,7 +9,7 @@ import (
 )
 
 // memories returns the state of the optimizer, or of each of its groups, and their numbers of
-// parameters.
+// parameters. An optimizer of another kind has no state here.
 func (t *Trainer) memories() (list []*Memory, lengths []int) {
 	all := []group{{o: t.optimizer, z: t.Z}}
 	if g, ok := t.optimizer.(*Groups); ok {
@@ -81,8 +81,8 @@ func (t *Trainer) Load(r io.Reader) error {
 	z := make([]float32, len(t.Z))
 	for _, p := range t.params.List() {
 		tensor := of[p.Name]
-		if n := len(tensor.Shape); n == 0 || tensor.Shape[0] != p.Rows || len(tensor.Data) != p.Len() ||
-			n != 1+min(p.Cols, 1) {
+		dims := 1 + min(p.Cols, 1) // of a vector or a matrix
+		if n := len(tensor.Shape); n != dims || tensor.Shape[0] != p.Rows || len(tensor.Data) != p.Len() {
 			return dsbo.ConfigErrorf(
 				"parameter %q must have %d rows and %d columns (0: a vector) in the file; its shape there is %v",
 				p.Name, p.Rows, p.Cols, tensor.Shape)
@@ -102,7 +102,7 @@ func (t *Trainer) Load(r io.Reader) error {
 			loaded[k].Vectors = append(loaded[k].Vectors, v)
 		}
 	}
-	copy(t.Z, z)
+	copy(t.Z, z) // all is right
 	t.epochs = uint64(first(of[epochsName]))
 	for k, m := range memories {
 		*m = loaded[k]

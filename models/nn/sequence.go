@@ -30,7 +30,7 @@ func NewGRU(ps *Params, name string, inputs, state int) GRU {
 func (g GRU) Next(z, a, h *ad.Node) *ad.Node {
 	n := g.D.Rows
 	in := ad.AddRow(ad.MatMul(a, g.W.Node(z), false, true), g.B.Node(z))
-	if h == nil {
+	if h == nil { // without products that are 0
 		reset, update := ad.Sigmoid(ad.Cols(in, 0, n)), ad.Sigmoid(ad.Cols(in, n, n))
 		c := ad.Tanh(ad.Add(ad.Cols(in, 2*n, n), ad.ColScale(reset, g.D.Node(z))))
 		return ad.Sub(c, ad.Mul(update, c))

@@ -76,6 +76,7 @@ func (t *Trainer) Epoch(e data.Examples) (loss float64, err error) {
 		t.sizes = ad.NewSizes(ad.Loss{Q: len(t.Z), Inputs: slices.Concat(inputsOf(e), maskInputs(t.Masks)),
 			Float32: true, Build: t.build})
 	}
+	// the number of the epoch names its order and its masks
 	order, draw := rand.New(rand.NewPCG(t.seed, t.epochs)).Perm(e.Len()), dsbo.Sample{K: int(t.epochs)}
 	t.epochs++
 	for all := float64(len(order)); len(order) > 0; draw.T++ {
@@ -102,7 +103,8 @@ func (t *Trainer) Epoch(e data.Examples) (loss float64, err error) {
 }
 
 // step moves the parameters by the optimizer, and the averages of batches by what they differ from
-// this one, which their part of the gradient is.
+// this one, which their part of the gradient is. Neither MaxNorm nor the optimizer sees that part,
+// and what the optimizer makes of averages, such as decay, is overwritten.
 func (t *Trainer) step() {
 	for _, a := range t.averages {
 		z, g := t.Z[a.Offset:], t.grad[a.Offset:][:a.Len()]
@@ -180,7 +182,7 @@ func (t *Trainer) build(_, z *ad.Node, in []*ad.Node) *ad.Node {
 
 // of builds from the nodes of inputsOf.
 func (b Build) of(z *ad.Node, in []*ad.Node) *ad.Node {
-	nodes := [2]*ad.Node{}
+	var nodes [2]*ad.Node // nil where there are no targets
 	copy(nodes[:], in)
 	return b(z, nodes[0], nodes[1])
 }
