@@ -29,7 +29,7 @@ func FollowCurvature(m dsbo.Algorithm, names []string, l float64) {
 	s := of.ownState()
 	f := &following{bound: l, found: s.carried("curvature", 1), x: s.carried("curvature_x", len(s.x)), growth: 1}
 	s.scratch(len(s.y), &f.before, &f.at)
-	s.restarts(f.found)
+	s.restarts(f.found) // which is the largest of other members then
 	s.following = f
 	for _, name := range names {
 		switch own := s.schedules[name]; name {

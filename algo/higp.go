@@ -45,7 +45,7 @@ func (h *HIGP) Z() []float64 { return h.z }
 func (h *HIGP) run(w *Turn, fx, x, y []float64, gamma float64, N int) {
 	w.kept = &h.kept
 	w.UpperGrad(fx, h.b, x, y, w.Draw(dsbo.Upper, 0)) // b_0, φ_0
-	clear(h.z)                               // line 1: z_0 = 0
+	clear(h.z)                                        // line 1: z_0 = 0
 	linalg.Scale(h.s, -1, h.b)                        // line 1: s_0 = −b_0
 	copy(h.d, h.s)                                    // line 1: d_0 = −b_0
 	for t := range w.steps(N) {                       // line 2

@@ -36,7 +36,7 @@ type JHIP struct {
 // Init implements [Method].
 func (a *JHIP) Init(p, q, K int) error {
 	return a.prepare(a, p, q, K, func(*checker) {
-		a.z = nil
+		a.z = nil // Z is a matrix
 		a.scratch(p+q, &a.mixedYX)
 		a.zd = a.newVec(2 * p * q)
 		a.scratch(p*q, &a.s, &a.s1)

@@ -76,7 +76,7 @@ func (a *NewtonCG) costOf(k int, w newtonWork) Cost {
 		byShares = steps
 	}
 	losses := byShares * ShorterSteps
-	vectors := steps + 1 + w.products + diagonals     // gradients, the residual of z, and so on: q numbers each
+	vectors := steps + 1 + w.products + diagonals   // gradients, the residual of z, and so on: q numbers each
 	numbers := max(2*w.constants-1, 0) + w.settling // a loss of each constant, and votes but for the first
 	return Cost{Averages: vectors + 1 + numbers + byShares, Joined: joined, Shorter: byShares,
 		AverageFloats: vectors*len(a.y) + len(a.x) + numbers + losses,

@@ -102,7 +102,7 @@ func (programs *Programs) Oracle(s data.Shard, c Config) (*Oracle, error) {
 		}
 	}
 	o.double = o
-	if c.Float32 {
+	if c.Float32 { // another oracle, of the same draws
 		c.Float32 = false
 		var err error
 		if o.double, err = programs.Oracle(s, c); err != nil {

@@ -132,7 +132,8 @@ func (c *Config) checkEpoch(found *checkpoint) error {
 }
 
 // restoreEpochStart sets the agents to the beginning of the epoch, from a checkpoint of an earlier
-// one, or a handover.
+// one, or a handover: states go through all epochs that begin after the same iteration. What an agent
+// has spent is in its own checkpoint; a handover has it as of the last record.
 func (r *runner) restoreEpochStart(c *checkpoint) error {
 	own := r.Problem.agentNumbers(r.Local())
 	states, err := r.methodsOf(c)
@@ -155,7 +156,7 @@ func (r *runner) restoreEpochStart(c *checkpoint) error {
 	r.eval.restoreShared(c)
 	for k, i := range r.Local() {
 		a := r.agents[i]
-		if a.alg = states[a.id]; r.shared != nil {
+		if a.alg = states[a.id]; r.shared != nil { // all have the first one's method
 			a.alg = states[own[0]]
 		}
 		a.k, a.usageBefore = c.Iteration, r.eval.usageOf(a.id)

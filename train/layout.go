@@ -66,7 +66,7 @@ func (l layout) stepContext(ctx context.Context) (context.Context, context.Cance
 	}
 	stop := context.AfterFunc(ctx, func() {
 		timer := time.AfterFunc(interruptGrace, cancel)
-		context.AfterFunc(inner, func() { timer.Stop() })
+		context.AfterFunc(inner, func() { timer.Stop() }) // agents were faster
 	})
 	return inner, func() { stop(); cancel() }
 }

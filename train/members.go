@@ -167,10 +167,10 @@ func (p *Problem) setApart(e membership.Epoch) {
 		return
 	}
 	at := slices.IndexFunc(p.Oracles, func(o dsbo.Oracle) bool { return o != nil })
-	if at < 0 {
-		return // which is an error of its own
+	if at < 0 { // no agent is in this process, which the run refuses
+		return
 	}
-	_, q := p.Oracles[at].Dims()
+	_, q := p.Oracles[at].Dims() // Start may be nil, for zeros
 	p.Start = make([]float64, q)
 	copy(p.Start, p.firstStart)
 	p.apart.move(p.Start, moveStart)

@@ -63,7 +63,7 @@ func (r *runner) makeCheckpoint() (c *checkpoint, err error) {
 	c.add(scaleArrays, []dsbo.Named{{Name: "method", Value: r.agents[r.Local()[0]].mixer.Scales()},
 		{Name: "evaluation", Value: r.eval.Scales()}})
 	c.add(evaluationArrays, r.eval.state())
-	if r.done == r.end || r.eval.adoptablePairs() == nil {
+	if r.done == r.end || r.eval.adoptablePairs() == nil { // else the method's take their place
 		_, pairs := r.eval.solverState()
 		c.add(pairArrays, pairs)
 	}

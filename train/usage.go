@@ -60,7 +60,7 @@ func (s *stepper) usages(ctx context.Context) ([]runs.Usage, error) {
 	}
 	all := make([]runs.Usage, s.N())
 	for i, row := range rows {
-		if all[i] = runs.UnpackUsage(row); s.agents[i] != nil {
+		if all[i] = runs.UnpackUsage(row); s.agents[i] != nil { // with its times
 			all[i] = s.agents[i].usage()
 		}
 	}

@@ -231,7 +231,7 @@ func (s suite) resume(t *testing.T) {
 	for at := range K - 1 {
 		g := s.agents()
 		g.run(t, 0, min(at, 1)) // what g did before must not matter
-		from := states[at] // of each agent its State, X and Y, as state copies them
+		from := states[at]      // of each agent its State, X and Y, as state copies them
 		for _, a := range g.methods {
 			parts := a.State()
 			for j, to := range parts {

@@ -23,7 +23,7 @@ const mostRounds = 4
 func (w *solve) solveBoth() error {
 	last, lastDistance := 0.0, math.Inf(1)
 	for round := range mostRounds {
-		if round > 0 { // without the wire's rounding
+		if round > 0 { // once more, which adds what the wire lost of the last one
 			if err := w.askAll(w.lowerGrad(w.Y)); err != nil {
 				return err
 			}

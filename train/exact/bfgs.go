@@ -58,7 +58,7 @@ func (w *solve) descend() error {
 		case fall == 0 && !bfgs.Known(): // at the floor of round-off
 			w.Converged = w.lower <= math.MaxFloat64
 			return nil
-		case fall == 0:
+		case fall == 0: // along the gradient alone it may
 			bfgs.Forget()
 			copy(g, w.g) // as the search found it anew
 			continue

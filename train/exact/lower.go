@@ -44,7 +44,8 @@ func (s *Solver) Lower(ctx context.Context, x, y []float64, phiTol float64) (Sol
 func (w *solve) solveLower() error {
 	d := descent{first: linalg.Norm(w.g), last: math.Inf(1), left: math.Inf(1)}
 	for moved := true; moved && !w.lowerEnds(&d); {
-		if w.diagonalLower > 0 && w.lower < w.diagonalLower/2 { // it is of a Y that is far by now
+		isFar := w.diagonalLower > 0 && w.lower < w.diagonalLower/2 // Y, from where the diagonal was found
+		if isFar {
 			if err := w.findDiagonal(); err != nil {
 				return err
 			}

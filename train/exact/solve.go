@@ -65,7 +65,8 @@ func (w *solve) runParts(parts ...func() error) error {
 
 // chooseStart starts at the one of some y and z at which the lower loss is least, and finds the
 // losses there; nil: there is none. With these travels, at the first solve, the gradient that Tol
-// is relative to; where that is not finite, the one where the solve starts takes its place.
+// is relative to; where that is not finite, the one where the solve starts takes its place. A start
+// at which the loss is NaN is left only for another one.
 func (w *solve) chooseStart(starts ...[2][]float64) error {
 	var questions []question
 	unscaled := w.scale[0] == 0
