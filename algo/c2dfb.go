@@ -94,7 +94,7 @@ func (a *C2DFB) step(w *Turn, k int) {
 	}
 
 	in := a.message
-	if k == 0 {
+	if k == 0 { // there are no trackers to send
 		w.Mix(in[:len(a.x)], a.x)
 		copy(a.sx, a.un)
 		copy(a.u, a.un)

@@ -99,7 +99,7 @@ func (s *Score) Sums(x, y []float64) (losses, right float64, err error) {
 	scratch := s.programs.scratch(s.values)
 	defer s.programs.vectors.Add(scratch)
 	each, hits, err := s.write(*scratch, x, y)
-	for k, l := range each {
+	for k, l := range each { // none after an error
 		losses += float64(s.Rows(k) * l)
 	}
 	if hits == nil {

@@ -240,7 +240,7 @@ func TestWithoutEvaluate(t *testing.T) {
 	c.Problem.Oracles = []dsbo.Oracle{algotest.NewQuadratics(1, 1, 1, 1)[0]}
 	e := testkit.Get(newEvaluator(c, &stepper{Group: network.NewGroup(network.GroupConfig{N: 1}),
 		agents: []*agent{{alg: testkit.Get(algo.New("newtoncg"))}}}))
-	if e.sharedExact != nil || e.ownExact != nil || e.byPhi || len(e.bestState.head) != 3 {
+	if e.sharedExact != nil || e.ownExact != nil || e.everExact || len(e.bestState.head) != 3 {
 		t.Errorf("solves by %+v, the best iterate's numbers are %v", e.sharedExact, e.bestState.head)
 	}
 }

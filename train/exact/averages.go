@@ -49,7 +49,7 @@ func (w *solve) lowerGrad(y []float64) question {
 		}
 		return o.LowerGrad(dst, w.x, y, allExamples)
 	}
-	if w.localGradients == nil {
+	if w.localGradients == nil { // the first, or one from which differences have no digits
 		w.localGradients, w.lostGradients = make([][]float64, len(w.Oracles)), w.newLost(w.q)
 		return question{network.Vector{Name: "gradients", Wire: w.gradientWire(), Dst: w.g, Lost: w.lostGradients},
 			func(i int, o dsbo.ValueOracle, part []float64) error {

@@ -164,7 +164,7 @@ func (w *solve) lineSearch(step []float64) (fall float64, err error) {
 			return 0, err
 		}
 		if fallsEnough(at.lower, w.lower, t, slope) {
-			fall = max(slope/math.Abs(w.lower), math.SmallestNonzeroFloat64)
+			fall = max(slope/math.Abs(w.lower), math.SmallestNonzeroFloat64) // not 0, which means no move
 			copy(w.Y, at.y)
 			w.upper, w.lower, w.shortened = at.upper, at.lower, t < 1
 			if !at.known {
