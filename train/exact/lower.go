@@ -44,8 +44,8 @@ func (s *Solver) Lower(ctx context.Context, x, y []float64, phiTol float64) (Sol
 func (w *solve) solveLower() error {
 	d := descent{first: linalg.Norm(w.g), last: math.Inf(1), left: math.Inf(1)}
 	for moved := true; moved && !w.lowerEnds(&d); {
-		isFar := w.diagonalLower > 0 && w.lower < w.diagonalLower/2 // Y, from where the diagonal was found
-		if isFar {
+		// Y is far from where the diagonal was found
+		if w.diagonalLower > 0 && w.lower < w.diagonalLower/2 {
 			if err := w.findDiagonal(); err != nil {
 				return err
 			}
