@@ -37,8 +37,8 @@ type C2DFB struct {
 	Compress compression `json:"compress,omitzero"`                           // Q; default none
 
 	methodState
-	ofY     innerLoop
-	ofZ     innerLoop
+	ofY     innerLoop       // the loop of y
+	ofZ     innerLoop       // the loop of z
 	b       []float64       // ∇_y f
 	sx, un  []float64       // s_x, and u before it is taken up
 	message []float64       // x and s_x
