@@ -61,9 +61,9 @@ func (a *GBDSBO) Cost(int) Cost {
 	}
 }
 
-// Traits implements [Described]. Its matrices are N + 1 Hessians and one in the exchange; the moving
-// averages, fresh values, the message and the exchange's copy of it have p·q numbers each. N may be
-// unset before Init.
+// Traits implements [Described]. Its matrices are N + 1 Hessians and one in the exchange; the
+// moving averages, fresh values, the message and the exchange's copy of it have p·q numbers each. N
+// may be unset before Init.
 func (a *GBDSBO) Traits() Traits {
 	return a.traits(Traits{
 		Dense: func(p, q int) int64 { return 8 * int64((cmp.Or(a.N, 10)+2)*q*q+4*p*q) }})

@@ -56,8 +56,8 @@ func (a *JHIP) Cost(int) Cost {
 	}
 }
 
-// Traits implements [Described]. Its matrices are a Hessian, and of p·q numbers each Z', D', S', S⁺'
-// and the exchange's copies of Z' and D'.
+// Traits implements [Described]. Its matrices are a Hessian, and of p·q numbers each Z', D', S',
+// S⁺' and the exchange's copies of Z' and D'.
 func (a *JHIP) Traits() Traits {
 	return a.traits(Traits{Dense: func(p, q int) int64 { return 8 * int64(q*q+6*p*q) }})
 }

@@ -121,8 +121,8 @@ func TraitsOf(m dsbo.Algorithm) Traits {
 func (t Traits) TakesMatrix() bool { return t.Dense == nil && !t.Differentiates && !t.Compositional }
 
 // LongestVector returns a bound on the numbers of each vector that a method with these traits
-// exchanges, for x of p numbers and y of q: a message joins at most 8 of either or, of a method with
-// matrices, a q×q one, two p×q ones, or one of these with few vectors.
+// exchanges, for x of p numbers and y of q: a message joins at most 8 of either or, of a method
+// with matrices, a q×q one, two p×q ones, or one of these with few vectors.
 func (t Traits) LongestVector(p, q int) int {
 	if t.Dense != nil {
 		return (p + q + 2) * (p + q + 2)

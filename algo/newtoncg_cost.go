@@ -39,7 +39,7 @@ type newtonWork struct {
 }
 
 // work returns the work of iteration k where a search tries some constants, y takes settling steps
-// to settle at each, and each solve takes at least so many products. Without a search y settles
+// to settle at each, and each solve takes least products or more. Without a search y settles
 // once, at the start of x.
 func (a *NewtonCG) work(k int, cold bool, constants, settling, least int) newtonWork {
 	if k > 0 && !cold { // a step of y and one of z

@@ -120,8 +120,8 @@ func (a *SABA) step(w *Turn, k int) {
 	a.descend(a.d, k)
 }
 
-// move takes a draw's batch up in the tables and leaves new − row + m in fresh, with the row and the
-// mean from before it.
+// move takes a draw's batch up in the tables and leaves new − row + m in fresh, with the row and
+// the mean from before it.
 func (a *SABA) move(w *Turn, s *sagaSide, draw dsbo.Sample) {
 	batch, share := batchOf(w, draw, len(s.table))
 	if s.of == dsbo.UpperBatch {

@@ -54,8 +54,8 @@ func (o *Oracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 	return nil
 }
 
-// diagonalProgram returns the compiled closed form for batches of n rows, nil for a model without: it
-// is not [Curved], or its Diagonal is nil with its settings, which is found once.
+// diagonalProgram returns the compiled closed form for batches of n rows, nil for a model without:
+// it is not [Curved], or its Diagonal is nil with its settings, which is found once.
 func (o *Oracle) diagonalProgram(rows int) (*ad.Program, error) {
 	m, ok := o.programs.model.(Curved)
 	if !ok || o.diagonals == nil {

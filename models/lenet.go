@@ -53,7 +53,8 @@ func (m LeNet) window(i int) (conv, pool ad.Window) {
 		_, before := m.window(i - 1)
 		conv.H, conv.W, conv.C = before.OutH(), before.OutW(), before.C
 	}
-	return conv, ad.Window{H: conv.OutH(), W: conv.OutW(), C: m.Filters[i], KH: poolSide, KW: poolSide, Stride: poolSide}
+	return conv, ad.Window{H: conv.OutH(), W: conv.OutW(), C: m.Filters[i], KH: poolSide, KW: poolSide,
+		Stride: poolSide}
 }
 
 // layers returns the places of all layers in y, first to last. A convolution is a dense layer

@@ -159,8 +159,8 @@ func (m Folds) Own(y *ad.Node, b Batch) *ad.Node {
 	return m.own(y, func(k int) Batch { return m.batch(k, b) }, b.X)
 }
 
-// own builds y with the level of each fold's batch: its first row is added to the fold's intercepts,
-// the others to the weights of its slopes.
+// own builds y with the level of each fold's batch: its first row is added to the fold's
+// intercepts, the others to the weights of its slopes.
 func (m Folds) own(y *ad.Node, batch func(k int) Batch, x *ad.Node) *ad.Node {
 	if m.Of.Level.Ridge == 0 {
 		return nil

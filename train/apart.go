@@ -25,9 +25,9 @@ type apartness struct {
 	seed, epoch uint64
 }
 
-// apartnessOf returns the moves of an epoch, by its id, which nobody knows before all of its members
-// have begun it. Of one without, in older logs, the moves follow from its number; the first epoch
-// has number 0 and moves nothing. A name made of an id is odd, so that it is never 0.
+// apartnessOf returns the moves of an epoch, by its id, which nobody knows before all of its
+// members have begun it. Of one without, in older logs, the moves follow from its number; the first
+// epoch has number 0 and moves nothing. A name made of an id is odd, so that it is never 0.
 func apartnessOf(seed uint64, e membership.Epoch) apartness {
 	if e.ID == "" {
 		return apartness{seed, uint64(e.Number)}

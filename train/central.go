@@ -34,7 +34,8 @@ func (r *runner) checkCentral(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// With λ larger by d the least eigenvalue is larger by d·ofG at least: d = −least/ofG makes it 0.
+	// With λ larger by d the least eigenvalue is larger by d·ofG at least: d = −least/ofG makes it
+	// 0.
 	name := "lam"
 	if !slices.Contains(algo.Parameters(r.Config.Method), name) {
 		name = "lam0"

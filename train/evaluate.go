@@ -102,8 +102,8 @@ func (e *evaluator) addSpectrum(ctx context.Context, r *runs.Record) error {
 	return err
 }
 
-// updateBest takes a record's iterate if it is the best so far, as [Best] has it. Records before the
-// last one may lack Φ: one that has it is better than those.
+// updateBest takes a record's iterate if it is the best so far, as [Best] has it. Records before
+// the last one may lack Φ: one that has it is better than those.
 func (e *evaluator) updateBest(ctx context.Context, r runs.Record) error {
 	c := &e.bestState
 	by, value, rose := byNothing, runs.Unknown(), 0.0

@@ -40,7 +40,8 @@ func (c Config) Handover(agent int, at Point) ([]byte, error) {
 	}
 	for _, a := range found.Arrays {
 		ofAll := a.Agent < 0 && (a.Name == dampingName || a.Name == usageName)
-		// an agent that has just joined itself has nothing but what it has taken over, and passes on all
+		// an agent that has just joined itself has nothing but what it has taken over, and passes
+		// on all
 		shared := found.Handover || slices.Contains(names, a.Name)
 		if ofAll || a.Agent == agent && shared {
 			of.Arrays = append(of.Arrays, a)
@@ -132,8 +133,8 @@ func (c *Config) checkEpoch(found *checkpoint) error {
 }
 
 // restoreEpochStart sets the agents to the beginning of the epoch, from a checkpoint of an earlier
-// one, or a handover: states go through all epochs that begin after the same iteration. What an agent
-// has spent is in its own checkpoint; a handover has it as of the last record.
+// one, or a handover: states go through all epochs that begin after the same iteration. What an
+// agent has spent is in its own checkpoint; a handover has it as of the last record.
 func (r *runner) restoreEpochStart(c *checkpoint) error {
 	own := r.Problem.agentNumbers(r.Local())
 	states, err := r.methodsOf(c)

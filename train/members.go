@@ -152,8 +152,8 @@ func (c *Config) epochMethods(states map[int]dsbo.Algorithm, before membership.E
 	return after, nil
 }
 
-// setApart makes a problem the problem of an epoch: its solutions start apart from other epochs', at
-// the start of the first epoch and a move from it. p may be of any epoch.
+// setApart makes a problem the problem of an epoch: its solutions start apart from other epochs',
+// at the start of the first epoch and a move from it. p may be of any epoch.
 func (p *Problem) setApart(e membership.Epoch) {
 	apart := apartnessOf(p.Average.Seed, e)
 	if p.apart.epoch == apart.epoch {

@@ -248,7 +248,8 @@ func TestWithoutEvaluate(t *testing.T) {
 // TestBestByPhi: without held-out examples the best iterate is the one of the least Φ, also where
 // examples could be compared one by one.
 func TestBestByPhi(t *testing.T) {
-	e := &evaluator{stepper: threeAgents(layout{}, true), config: &Config{}, everExact: true, bestState: newBestState(1, 1)}
+	e := &evaluator{stepper: threeAgents(layout{}, true), config: &Config{}, everExact: true,
+		bestState: newBestState(1, 1)}
 	e.problem.Each = func(int, Set, Fit) (Each, error) { return Each{Losses: []float64{1}}, nil }
 	e.means = means{x: []float64{0}, y: []float64{0}}
 	for k, phi := range []runs.Number{3, 1, 2} {

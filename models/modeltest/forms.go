@@ -66,8 +66,8 @@ func (s *subject) start() error {
 	return nil
 }
 
-// writeStart writes a start to dst and checks that it is finite and the same when it is written over
-// zeros, where dst had other values.
+// writeStart writes a start to dst and checks that it is finite and the same when it is written
+// over zeros, where dst had other values.
 func (s *subject) writeStart(dst []float64, start func([]float64)) error {
 	again := make([]float64, len(dst))
 	start(dst)

@@ -14,8 +14,8 @@ import (
 //
 // Masks, such as [Causal] and [Padding], are added to the scores Q Kᵀ/√d: matrices with a row for
 // each query and a column for each key, of one sequence, and then the same for all, or of all
-// sequences, stacked. What a query attends to that stacked masks leave no key, as in a sequence that
-// is padding alone, does not depend on scores.
+// sequences, stacked. What a query attends to that stacked masks leave no key, as in a sequence
+// that is padding alone, does not depend on scores.
 func Attend(queries, keys, values *ad.Node, n int, masks ...*ad.Node) *ad.Node {
 	_, d := ad.Dims(queries)
 	scale := 1 / math.Sqrt(float64(d))

@@ -159,8 +159,8 @@ func multiple(along, curvature float64) float64 {
 // refineAdjoint solves H δ = r and adds δ to Z, until Z is near enough: conjugate gradients begin
 // again with the residual found anew, as a wire rounds their products. gain is Z's gain over 0 in
 // squared distance. Z counts as near enough at four times the distance that conjugate gradients aim
-// for, as theirs is an estimate. Without that Converged becomes false: where the products are spent,
-// where none would help, as a loss is not finite, and where curvature is not positive though
+// for, as theirs is an estimate. Without that Converged becomes false: where the products are
+// spent, where none would help, as a loss is not finite, and where curvature is not positive though
 // products are not rounded.
 func (w *solve) refineAdjoint(b, r []float64, gain float64) error {
 	norm := linalg.Norm(b)
