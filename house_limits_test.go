@@ -25,22 +25,22 @@ var limits = map[rule]int{
 // only go down: a commit that needs more raises one, and its message says for what. One that is
 // further above its count than slack is to be lowered, so that what is saved stays saved.
 var budgets = map[string]size{
-	".":          {1_398, 8_713},
-	"ad":         {93_233, 124_420},
-	"algo":       {50_370, 35_104},
-	"benchmarks": {17_345, 13_098},
+	".":          {1_398, 8_689},
+	"ad":         {93_233, 124_419},
+	"algo":       {50_039, 35_104},
+	"benchmarks": {17_345, 13_097},
 	"cmd":        {88, 0},
-	"command":    {26_547, 52_727},
+	"command":    {26_544, 52_727},
 	"data":       {11_540, 16_804},
 	"examples":   {6_544, 1_898},
-	"experiment": {113_514, 137_271},
-	"internal":   {75_160, 49_449},
-	"models":     {46_607, 54_888},
-	"network":    {93_278, 91_550},
-	"runs":       {35_934, 41_568},
+	"experiment": {113_505, 137_250},
+	"internal":   {75_158, 49_449},
+	"models":     {46_549, 54_878},
+	"network":    {93_278, 91_547},
+	"runs":       {35_963, 41_901},
 	"tables":     {66_361, 76_471},
 	"tools":      {1_843, 2_185},
-	"train":      {35_179, 53_261},
+	"train":      {35_178, 53_261},
 }
 
 // slack is the share of a budget that may be unused.

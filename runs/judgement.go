@@ -125,6 +125,6 @@ func (a Assessment) overGuessing() Measure {
 	all := n + 2
 	d := (won - lost) / all
 	e := float64(num.Normal95 * math.Sqrt(((won+lost+1)/all-float64(d*d))/all))
-	return Measure{Name: a.Classes[commonest].Name, Value: Number((won - lost) / n), Low: Number(d - e),
-		High: Number(d + e)}
+	return Measure{Name: a.Classes[commonest].Name, Value: Number((won - lost) / n), Low: Number(max(d-e, -1)),
+		High: Number(min(d+e, 1))}
 }

@@ -200,19 +200,26 @@ func TestSiteModels(t *testing.T) {
 	}
 }
 
-// TestChangeMeaning: intervals of sites and accuracies are told where there are some.
+// TestChangeMeaning: intervals of sites and accuracies are told where there are some, and how many
+// intervals, of sites with few rows none.
 func TestChangeMeaning(t *testing.T) {
 	for _, c := range []struct {
 		accuracy, change Number
-		beside, holds    bool
-	}{{Unknown(), Unknown(), false, false}, {.5, Unknown(), true, false}, {Unknown(), 0, false, true},
-		{1, 1, true, true}} {
-		s := &Summary{Sites: []Site{{}, {}}}
+		shown            int // changes
+		beside           bool
+		want             string
+	}{{Unknown(), 1, 0, false, ""}, {.5, 1, 0, true, ""}, {Unknown(), 0, 3, false, "all 3 intervals contain"},
+		{1, 1, 2, true, "all 2 intervals contain"}, {1, 1, 1, true, "the site's interval contains"}} {
+		s := &Summary{Sites: make([]Site, 3)}
 		for k := range s.Sites {
-			s.Sites[k].Alone.Accuracy, s.Sites[k].Change = c.accuracy, c.change
+			s.Sites[k].Alone.Accuracy, s.Sites[k].Change = c.accuracy, Unknown()
+			if k < c.shown {
+				s.Sites[k].Change = c.change
+			}
 		}
 		text := s.ChangeMeaning()
-		if strings.Contains(text, "accuracies") != c.beside || strings.Contains(text, "all 2 intervals") != c.holds {
+		if strings.Contains(text, "accuracies") != c.beside || !strings.Contains(text, c.want) ||
+			strings.Contains(text, "interval") != (c.want != "") {
 			t.Errorf("%+v: %s", c, text)
 		}
 	}
@@ -361,5 +368,19 @@ func TestMetricsContinue(t *testing.T) {
 	}
 	if s := (Site{Examples: 60}); s.ChangeOutcome(1) != Same {
 		t.Errorf("no change at all is %s", s.ChangeOutcome(1))
+	}
+}
+
+// TestMostOverGuessing: no model is right in more rows than there are, nor wrong.
+func TestMostOverGuessing(t *testing.T) {
+	const n = 20
+	right := Assessment{Confusion: make([][]float64, n), Classes: make([]ClassCurves, n)}
+	for k := range n {
+		right.Confusion[k] = make([]float64, n)
+		right.Confusion[k][k] = 1
+	}
+	wrong := Assessment{Confusion: [][]float64{{0, n}, {0, 0}}, Classes: make([]ClassCurves, 2)}
+	if high, low := right.overGuessing().High, wrong.overGuessing().Low; high != 1 || low != -1 {
+		t.Errorf("all of %d classes are right: at most %g more; all are wrong: %g", n, high, low)
 	}
 }

@@ -174,15 +174,23 @@ func (s *Summary) KeepsLasso() bool {
 
 // ChangeMeaning explains the columns of changes by joining, and of losses, in the table of sites.
 func (s *Summary) ChangeMeaning() string {
-	what, intervals := "Mean losses", ""
+	what, shown, intervals := "Mean losses", 0, ""
 	for _, one := range s.Sites {
 		if one.Alone.Accuracy.Known() {
 			what = "Mean losses, and beside them accuracies,"
 		}
 		if one.Change.Known() {
-			intervals = fmt.Sprintf(" With 95 %% confidence all %d intervals contain the effect on new rows of their "+
-				"site; one that contains 0 shows no difference.", len(s.Sites))
+			shown++
 		}
+	}
+	switch shown {
+	case 0:
+	case 1:
+		intervals = " With 95 % confidence the site's interval contains the effect on its new rows; 0 in it shows no " +
+			"difference."
+	default:
+		intervals = fmt.Sprintf(" With 95 %% confidence all %d intervals contain the effect on new rows of their "+
+			"site; one that contains 0 shows no difference.", shown)
 	}
 	return what + " on test rows of each site; below 0 joining lowers the loss." + intervals
 }

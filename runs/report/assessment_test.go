@@ -36,6 +36,18 @@ func TestCard(t *testing.T) {
 	}
 }
 
+// TestThresholdOfRareClass: a threshold and costs of a rare class are not told as 0.
+func TestThresholdOfRareClass(t *testing.T) {
+	h := &runs.Threshold{Class: "ill", Cost: 5, Probability: 3.2e-4, Own: 2, Others: 9998}
+	h.At.Found, h.At.Alarms, h.Likeliest.Alarms = 1, 2, 3
+	text, _ := section(t, "measures", runs.Assessment{Measures: []runs.Measure{{}}, Threshold: h})
+	for _, want := range []string{"a probability of 3.20×10⁻⁴ on", "costs 7.00×10⁻⁴ a row", "costs 1.30×10⁻³"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q has no %q", text, want)
+		}
+	}
+}
+
 func TestAssessment(t *testing.T) {
 	line := []float64{0, .5, 1}
 	two := []runs.ClassCurves{
