@@ -141,6 +141,23 @@ func (g Gain) shareOf(difference Number) Number {
 	return difference / g.LossAgainst
 }
 
+// accuracyNote returns the sentence that the accuracy on test examples became better or worse while
+// the loss did the opposite, both beyond chance; "" if it did not.
+func (g Gain) accuracyNote() string {
+	low, high := g.AccuracyInterval()
+	text := "The loss on %s examples fell, and so did the accuracy"
+	switch outcome := g.Outcome(); {
+	case outcome == Better && high < 0:
+	case outcome == Worse && low > 0:
+		text = "The loss on %s examples rose, and so did the accuracy"
+	default:
+		return ""
+	}
+	text = fmt.Sprintf(text+" (%.4f → %.4f; difference %+.4f, 95 %% interval %+.4f to %+.4f).", g.Set,
+		g.AccuracyAgainst, g.Accuracy, g.AccuracyChange, low, high)
+	return strings.ReplaceAll(text, "-", "−")
+}
+
 // SimplerNote returns the sentence that a simpler model does as well as the kept one, or better; ""
 // if it does not.
 func (g Gain) SimplerNote(kept, simpler string) string {

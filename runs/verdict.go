@@ -149,15 +149,26 @@ func (c Contest) Verdict() Verdict {
 	if g.Set != Test {
 		v.Sentence += c.untestedText(v.ExpectedGain)
 	}
+	v.Notes = append(v.Notes, c.testNotes(v.Outcome)...)
+	return v
+}
+
+// testNotes returns what test examples show beside an outcome: an accuracy that went the other way
+// than the loss, and a lower validation loss that they do not confirm.
+func (c Contest) testNotes(outcome Outcome) (notes []string) {
+	g := c.Gains[0]
+	if note := g.accuracyNote(); note != "" {
+		notes = append(notes, note)
+	}
 	for _, o := range c.Gains {
-		if o.Set == Validation && o.lower() && g.Set == Test && v.Outcome != Better && g.disagrees(o) {
-			v.Notes = append(v.Notes,
+		if o.Set == Validation && o.lower() && g.Set == Test && outcome != Better && g.disagrees(o) {
+			notes = append(notes,
 				fmt.Sprintf("Validation and %s disagree: the validation loss changed by %s, the %s loss by %s. "+
 					"%s fits the validation examples rather than what they stand for.", g.Set, o.percentText(), g.Set,
 					g.percentText(), c.Meaning.Symbol))
 		}
 	}
-	return v
+	return notes
 }
 
 // expectedText returns the clause on the gain to be expected on new rows, beside the change that

@@ -269,6 +269,31 @@ func TestDisagreement(t *testing.T) {
 	}
 }
 
+// TestAccuracyNote: a verdict by the loss has a note where the accuracy went the other way, beyond
+// chance: with 100 examples half of the interval is 1.98 errors.
+func TestAccuracyNote(t *testing.T) {
+	for _, c := range []struct {
+		loss, accuracy, deviation Number
+		want                      string
+	}{
+		{.4, .70, .02, "The loss on test examples fell, and so did the accuracy (0.7500 → 0.7000; difference " +
+			"−0.0500, 95 % interval −0.0897 to −0.0103)."},
+		{.6, .80, .02, "The loss on test examples rose, and so did the accuracy (0.7500 → 0.8000; difference " +
+			"+0.0500, 95 % interval +0.0103 to +0.0897)."},
+		{loss: .4, accuracy: .70, deviation: .026}, {loss: .6, accuracy: .80, deviation: .026}, // by chance
+		{loss: .4, accuracy: .80, deviation: .02}, {loss: .6, accuracy: .70, deviation: .02}, // the same way
+		{loss: .5, accuracy: .70, deviation: .02}, // the loss is the same
+		{.4, Unknown(), Unknown(), ""},
+	} {
+		g := gain(Test, .5, c.loss, .01)
+		g.Accuracy, g.AccuracyAgainst, g.AccuracyChange, g.AccuracyError = c.accuracy, .75, c.accuracy-.75, c.deviation
+		v := Contest{Count: 2, Meaning: Penalties, Against: "λ = 0", Constant: 0, Gains: []Gain{g}}.Verdict()
+		if strings.Join(v.Notes, "") != c.want {
+			t.Errorf("loss %g, accuracy %g ± %g: notes %q, want %q", c.loss, c.accuracy, c.deviation, v.Notes, c.want)
+		}
+	}
+}
+
 // TestHeldOutDisagrees: held-out examples that promise what test examples deny give no note: it is
 // of those that hyperparameters were tuned by.
 func TestHeldOutDisagrees(t *testing.T) {

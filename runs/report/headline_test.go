@@ -133,3 +133,16 @@ func TestLastValue(t *testing.T) {
 		t.Errorf("Φ that is not known is %g", got)
 	}
 }
+
+// TestWholeValue: a number of the whole run is the summary's, which comes after the last
+// evaluation, and the last evaluation's where there is no summary yet.
+func TestWholeValue(t *testing.T) {
+	r := &Run{Records: []runs.Record{{PeakRSSMiB: 90}}}
+	if got := r.value("whole peak_rss_mib"); got != 90 {
+		t.Errorf("a peak of %g while the run goes on, want 90", got)
+	}
+	r.Summary = runs.Summary{State: runs.Finished, PeakRSSMiB: 95}
+	if got := r.value("whole peak_rss_mib"); got != 95 {
+		t.Errorf("a peak of %g at the end, want 95", got)
+	}
+}

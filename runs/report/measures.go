@@ -88,11 +88,11 @@ func (r *Run) value(name string) float64 {
 			sum += rec.EvaluationSeconds
 		}
 		return sum
-	case "pace":
-		if v := r.value("summary ms_per_iteration"); !math.IsNaN(v) {
+	case "whole": // of the whole run, or of what there is of one that has not ended
+		if v := r.value("summary " + field); !math.IsNaN(v) {
 			return v
 		}
-		return r.value("last ms_per_iteration")
+		return r.value("last " + field)
 	case "traffic": // of the whole run if a column is, else of its iterations
 		if all := r.Summary.Traffic.Total().Bytes; all > 0 {
 			return float64(all)
