@@ -26,7 +26,7 @@ var limits = map[rule]int{
 // further above its count than slack is to be lowered, so that what is saved stays saved.
 var budgets = map[string]size{
 	".":          {1_398, 8_689},
-	"ad":         {93_233, 124_419},
+	"ad":         {93_340, 124_419},
 	"algo":       {50_039, 35_104},
 	"benchmarks": {17_345, 13_097},
 	"cmd":        {88, 0},
@@ -34,7 +34,7 @@ var budgets = map[string]size{
 	"data":       {11_540, 16_804},
 	"examples":   {6_544, 1_898},
 	"experiment": {113_505, 137_250},
-	"internal":   {75_158, 49_449},
+	"internal":   {75_753, 50_006},
 	"models":     {46_549, 54_878},
 	"network":    {93_278, 91_547},
 	"runs":       {36_131, 42_259},

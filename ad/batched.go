@@ -6,6 +6,7 @@ import (
 	"gorgonia.org/tensor"
 
 	"dsbo/ad/internal/engine"
+	"dsbo/internal/kernel"
 )
 
 // batchRule is [matmulRule] for each of several pairs of matrices, which are stacked: ra rows of
@@ -53,21 +54,34 @@ func (r batchRule) grad(in nodes, _, g *Node) nodes {
 }
 
 func (r batchRule) lower(nodes) engine.Op {
-	return stacked(r.height, with(r, "rr", batchKernel, batchKernel)) // pairs stay together
+	o := stacked(r.height, with(r, "rr", batchKernel, batchKernel)) // pairs stay together
+	o.Pairs = true
+	return o
 }
 
-// batchKernel multiplies the pairs of blocks one after the other.
+// batchKernel multiplies the pairs of blocks: all at once where there is a kernel for it, else one
+// after the other. All pairs share an input of one block.
 func batchKernel[T Float](r batchRule, c *call[T]) {
 	a, b, d := c.In[0], c.In[1], c.Dst
+	pairs, k := d.R/r.height, a.C
+	if r.tA {
+		k = r.ra
+	}
+	if d.C > 1 && kernel.Pairs(pairs, r.height, d.C, k, d.V, a.V, r.tA, b.V, r.tB) {
+		return
+	}
 	c.First = true
-	for i := range a.R / r.ra {
+	for i := range pairs {
 		c.In[0], c.In[1], c.Dst = block(a, i, r.ra), block(b, i, r.rb), block(d, i, r.height)
 		gemmKernel(r.matmulRule, c)
 	}
 	c.In[0], c.In[1], c.Dst = a, b, d
 }
 
-// block returns block i of a matrix, of some rows.
+// block returns block i of a matrix, of some rows, or its only one.
 func block[T Float](m mat[T], i, rows int) mat[T] {
+	if m.R == rows {
+		return m
+	}
 	return mat[T]{V: m.V[i*rows*m.C:][:rows*m.C], R: rows, C: m.C}
 }

@@ -71,6 +71,7 @@ func (m *machine[T]) runLanes(ins *instr[T], from, to int) {
 	inLanes := m.inLanes[:len(ins.args)]
 	clear(inLanes)
 	stacks := ins.Args != "" && !ins.Sum // the lanes of each are one matrix
+	pairs := ins.Pairs && dst.R == ins.Block
 	for i, a := range ins.args {
 		if a < 0 {
 			stacks = false
@@ -78,8 +79,8 @@ func (m *machine[T]) runLanes(ins *instr[T], from, to int) {
 		}
 		s := &m.slots[a]
 		c.In[i], inLanes[i] = m.laneBlock(s, ins.tiled && ins.cut[i], from, to)
-		if rows := ins.Args != "" && ins.Args[i] == 'r'; rows != (inLanes[i] != nil) ||
-			rows && m.stride(s, from, to) != len(c.In[i].V) {
+		if rows := ins.Args != "" && ins.Args[i] == 'r'; rows != (inLanes[i] != nil || pairs) ||
+			inLanes[i] != nil && m.stride(s, from, to) != len(c.In[i].V) {
 			stacks = false
 		}
 	}

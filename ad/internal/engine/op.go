@@ -88,6 +88,7 @@ type Op struct {
 	Args    string
 	Sum     bool  // the output is summed over the rows of the batch and has none itself
 	Block   int   // rows of the output that must stay together; 0: any number
+	Pairs   bool  // of blocks: an input that has one block alone goes with all blocks of the output
 	InPlace []int // inputs whose entries the kernel reads only before it writes the same entry
 
 	Tail      bool // with InPlace: entry i of the output depends on entry i of those inputs alone
