@@ -21,7 +21,7 @@ import (
 type Limits struct {
 	Strangers int           // connections at once
 	Bytes     int64         // that each may send; 0: there is no bound
-	Time      time.Duration // within which each must be admitted
+	Time      time.Duration // within which each must be admitted; 0: there is no bound
 }
 
 // errStranger ends connections that must have been admitted before they send more.
@@ -71,7 +71,9 @@ func (l *listener) admit(c *Conn) (crowded *Conn) {
 	l.entered++
 	c.number = l.entered
 	l.hosts[c.host] = append(l.hosts[c.host], c)
-	c.timer = time.AfterFunc(l.limits.Time, func() { c.Close() })
+	if l.limits.Time > 0 {
+		c.timer = time.AfterFunc(l.limits.Time, func() { c.Close() })
+	}
 	most, strangers := l.hosts[c.host], 0
 	for _, all := range l.hosts {
 		if strangers += len(all); len(all) > len(most) || len(all) == len(most) && all[0].number < most[0].number {
@@ -91,7 +93,9 @@ func (l *listener) discharge(c *Conn) {
 		return
 	}
 	c.stranger = false
-	c.timer.Stop()
+	if c.timer != nil {
+		c.timer.Stop()
+	}
 	all := slices.DeleteFunc(l.hosts[c.host], func(of *Conn) bool { return of == c })
 	if l.hosts[c.host] = all; len(all) == 0 {
 		delete(l.hosts, c.host)

@@ -57,7 +57,7 @@ func open(c net.Conn) bool {
 func TestCrowd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := pipeListener{make(chan net.Conn)}
-		l := LimitStrangers(h, Limits{Strangers: 3, Time: time.Minute})
+		l := LimitStrangers(h, Limits{Strangers: 3})
 		known, k := visit(h, l, "a:1")
 		k.Admit()
 		var crowd []net.Conn
