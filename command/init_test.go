@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,12 +22,13 @@ import (
 func TestTutorial(t *testing.T) {
 	testkit.Long(t, "runs three agents over gRPC")
 	t.Chdir(t.TempDir())
+	iterations := fmt.Sprintf("-K=%d", testkit.Sized(1, 1, 5))
 	run := func(ctx context.Context, line string) (string, error) {
 		var out, log bytes.Buffer
 		args := strings.Fields(strings.ReplaceAll(line, "'", ""))[1:]
 		// the page takes half of the time, and has tests of its own
 		if args[0] == "tune" && !strings.Contains(line, "-agent ") {
-			args = append(args, "-report=false", "-K=1")
+			args = append(args, "-report=false", iterations)
 		}
 		err := newProgram("dsbo", tune.Task()).run(ctx, args, &out, &log)
 		return out.String(), err
@@ -36,7 +38,7 @@ func TestTutorial(t *testing.T) {
 	for _, path := range testkit.Get(filepath.Glob("*.csv")) {
 		shrink(path)
 	}
-	edit(t, "cluster.json", `"-drop=patient"`, `"-drop=patient", "-K=1"`)
+	edit(t, "cluster.json", `"-drop=patient"`, `"-drop=patient", "`+iterations+`"`)
 	outputs := map[string]string{}
 	agents, ctx := errgroup.WithContext(t.Context())
 	for line := range strings.Lines(string(testkit.Get(os.ReadFile("README.md")))) {

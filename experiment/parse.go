@@ -76,11 +76,13 @@ func (s *Settings) parseResumed(f *cli.Flags, args []string, stdout io.Writer) e
 	}
 	s.resumedFlags = c.Flags
 	s.keepDefaults(f, folder)
-	s.Out = string(folder)
-	if err := f.Parse(c.Flags, stdout); err != nil {
-		return err
+	for _, all := range [][]string{c.Flags, args} {
+		if err := f.Parse(all, stdout); err != nil {
+			return err
+		}
 	}
-	return f.Parse(args, stdout)
+	s.Out = string(folder) // not before: -out may be given, also as "", which stands for a folder of results
+	return nil
 }
 
 // keepDefaults sets the task's flags, and K, to the values in a run's checkpoint: flags that were

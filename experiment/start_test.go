@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -265,5 +266,18 @@ func TestFinishDiverges(t *testing.T) {
 			!strings.Contains(notes, "There is no model to predict with: the model of all rows")) {
 			t.Errorf("notes %q", s.Verdict.Notes)
 		}
+	}
+}
+
+// TestResumeOfResults: a resumed run knows its folder where -out is empty, so that it finds what is
+// there beside the flags.
+func TestResumeOfResults(t *testing.T) {
+	t.Chdir(t.TempDir())
+	testkit.OK(runIn(t, newTiny(), "", tinyFlags+"-keep-checkpoints"))
+	folders := testkit.Get(filepath.Glob("results/*"))
+	testkit.OK(os.Remove(filepath.Join(folders[0], runs.SummaryFile)))
+	j := testkit.Get(Parse(newTiny(), []string{"-resume", "-out="}, io.Discard))
+	if j.Settings.Out != folders[0] {
+		t.Errorf("the folder is %q, want %q", j.Settings.Out, folders[0])
 	}
 }

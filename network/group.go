@@ -120,7 +120,7 @@ func CheckOracles[O dsbo.Oracle](g *Group, oracles []O) error {
 // forEach calls f for the agents that are here, k of them before agent i, one for each processor at
 // a time, and returns the error of the first of them that failed. No call starts once ctx is done.
 func (g *Group) forEach(ctx context.Context, f func(k, i int) error) error {
-	processors := make([]struct{}, runtime.GOMAXPROCS(0))
+	processors := make([]struct{}, max(1, min(runtime.GOMAXPROCS(0), len(g.local))))
 	err := forEach(ctx, processors, make([]error, len(g.local)), func(_ *struct{}, k int) error {
 		return f(k, g.local[k])
 	})

