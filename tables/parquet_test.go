@@ -142,6 +142,8 @@ func TestBadParquet(t *testing.T) {
 	}
 }
 
+// FuzzParquet wants -fuzzminimizetime=10x: a new input is made shorter for a minute otherwise, in
+// which no other one is tried. So do other targets of long inputs.
 func FuzzParquet(f *testing.F) {
 	f.Add([]byte(parquetFile(patients(2))))
 	f.Add([]byte(parquetFile(patients(9), parquet.DataPageVersion(1), parquet.Compression(&parquet.Snappy))))

@@ -125,6 +125,8 @@ func TestCheckpointErrors(t *testing.T) {
 	}
 }
 
+// FuzzParseCheckpoint wants -fuzzminimizetime=10x: a new input is made shorter for a minute
+// otherwise, in which no other one is tried.
 func FuzzParseCheckpoint(f *testing.F) {
 	var b bytes.Buffer
 	testkit.OK(sample().writeTo(&b))
