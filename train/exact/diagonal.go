@@ -30,6 +30,7 @@ func (w *solve) findDiagonal(with ...question) error {
 	} else {
 		linalg.Fill(w.diag, w.meanCurvature())
 	}
+	w.guessed = one.Diagonal == nil && w.memory.Pairs() == 0
 	if with != nil {
 		err = w.askAll(with...)
 	}

@@ -51,7 +51,10 @@ func (w *solve) solveLower() error {
 			}
 		}
 		var err error
-		if moved, err = w.newtonStep(&d); err != nil {
+		if moved, err = w.newtonStep(&d); err == nil && w.guessed {
+			err = w.findDiagonal() // of the size of the products that there are now
+		}
+		if err != nil {
 			return err
 		}
 	}

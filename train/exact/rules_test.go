@@ -90,12 +90,12 @@ func TestSettled(t *testing.T) {
 	}
 }
 
-// A bowl is g = Σ_j h_j (cosh(y_j − a_j) − 1), or its first term of second degree, and
+// A bowl is g = unit + Σ_j h_j (cosh(y_j − a_j) − 1), or its first term of second degree, and
 // f = above + ½ Σ_j c_j (y_j − b_j)². Φ = f(a).
 type bowl struct {
-	a, b, c, h []float64
-	above      float64
-	square     bool
+	a, b, c, h  []float64
+	above, unit float64
+	square      bool
 }
 
 func (bowl) Capabilities() *dsbo.OracleCapabilities { return nil }
@@ -134,7 +134,7 @@ func (o bowl) JVP(dst, _, _, _ []float64, _ dsbo.Sample) error {
 }
 
 func (o bowl) Values(_, y []float64, _ dsbo.Sample) (upper, lower float64, err error) {
-	upper, lower = o.above, 1 // g is not near 0, as a loss is not
+	upper, lower = o.above, o.unit // g is not near 0, as a loss is not
 	for j, v := range y {
 		upper += .5 * o.c[j] * (v - o.b[j]) * (v - o.b[j])
 		if d := v - o.a[j]; o.square {
@@ -195,7 +195,7 @@ func TestEachErrorEnds(t *testing.T) {
 			at, last := 0, 1
 			for ; at <= last; at++ {
 				calls := 0
-				o := failing{bowl{a: []float64{1, -2, 3}, b: []float64{4, 1, 1}, c: []float64{9, 100, 1000},
+				o := failing{bowl{unit: 1, a: []float64{1, -2, 3}, b: []float64{4, 1, 1}, c: []float64{9, 100, 1000},
 					h: []float64{1, .1, .01}}, &calls, &at}
 				group := network.NewGroup(network.GroupConfig{N: 1, Average: network.AverageOptions{Wire: wire}})
 				s := exact.Solver{Oracles: []dsbo.ValueOracle{o}, Agents: group, Matrix: dsbo.DampedHessian}
@@ -241,6 +241,32 @@ func (o united) Values(x, y []float64, s dsbo.Sample) (upper, lower float64, err
 	return upper, o.unit * o.loss * lower, err
 }
 
+// fourths is a bowl of four numbers.
+func fourths() bowl {
+	return bowl{unit: 1, a: []float64{1, -2, 3, .5}, b: []float64{4, 1, 1, 2}, c: []float64{9, 100, 1000, 3},
+		h: []float64{1, .1, .01, .003}}
+}
+
+// bare has no diagonal.
+type bare struct{ united }
+
+func (bare) Capabilities() *dsbo.OracleCapabilities { return nil }
+
+// TestUnitsWithoutDiagonal: in each unit of the lower loss Φ is right to the error that is stated,
+// where curvature is known by products alone. Φ = ½ Σ c_j (a_j − b_j)².
+func TestUnitsWithoutDiagonal(t *testing.T) {
+	const truth = (9*9 + 100*9 + 1000*4 + 3*2.25) / 2
+	for _, exponent := range []float64{-40, -20, -10, 0, 20} {
+		o := bare{united{fourths(), math.Exp2(exponent), 1}}
+		s := exact.Solver{Oracles: []dsbo.ValueOracle{o}}
+		got := testkit.Get(s.Solve(t.Context(), []float64{0}))
+		if off := math.Abs(got.Phi - truth); !got.Converged || !(off <= got.PhiError+1e-12*truth) || off > 1e-4*truth {
+			t.Errorf("in units of 2^%g: Φ is off by %g, stated are %g; converged: %t", exponent, off, got.PhiError,
+				got.Converged)
+		}
+	}
+}
+
 // TestUnits: the unit of the lower loss, a power of two, changes neither y, Φ nor the products; one
 // that rises where its gradient promises a fall is not solved, but by gradients alone.
 func TestUnits(t *testing.T) {
@@ -253,8 +279,7 @@ func TestUnits(t *testing.T) {
 	} {
 		var want exact.Solution
 		for _, unit := range []float64{1, 1 << 20, 1. / (1 << 20)} {
-			o := united{bowl{a: []float64{1, -2, 3, .5}, b: []float64{4, 1, 1, 2}, c: []float64{9, 100, 1000, 3},
-				h: []float64{1, .1, .01, .003}}, unit, 1}
+			o := united{fourths(), unit, 1}
 			got := testkit.Get(of(&exact.Solver{Oracles: []dsbo.ValueOracle{o}}))
 			if unit == 1 {
 				want = got
@@ -282,12 +307,12 @@ func TestFlatDirections(t *testing.T) {
 				for seed := range uint64(4) {
 					random := rand.New(rand.NewPCG(seed, 3))
 					const q = 60
-					o := bowl{square: square, above: float64(seed % 2)}
+					o := bowl{square: square, above: float64(seed % 2), unit: math.Exp2(-20 * float64(seed%3))}
 					truth := o.above
 					for j := range q {
 						o.a = append(o.a, random.NormFloat64())
 						o.c = append(o.c, random.Float64())
-						o.h = append(o.h, math.Pow(flat, float64(j)/(q-1)))
+						o.h = append(o.h, o.unit*math.Pow(flat, float64(j)/(q-1)))
 						o.b = append(o.b, o.a[j])
 						if seed > 0 {
 							o.b[j] = random.NormFloat64()

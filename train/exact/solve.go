@@ -29,6 +29,7 @@ type solve struct {
 	diagonalLower  float64         // lower at the Y of the diagonal
 	shortened      bool            // the last step of Y was not taken whole
 	prepared       bool            // the memory is, for conjugate gradients that begin now
+	guessed        bool            // the diagonal is 1: oracles give none, and there was no product
 	longest        int             // products of the longest conjugate gradients so far
 	sharpness      float64         // the share of the usual bound of d² that it may have
 	// What wires have lost of the sums that g and the residual of the adjoint system are, by local
