@@ -67,15 +67,17 @@ func TestRemoved(t *testing.T) {
 			w.kill(1)
 			w.out = map[int][]string{1: {testkit.Get(ca().Remove(c.removed, "run", "hash"))}}
 			w.start(1)
-			time.Sleep(5 * time.Second)
+			if c.down {
+				w.start(c.removed)
+			}
 			for range 2 {
+				time.Sleep(5 * time.Second)
 				if !w.now[c.removed].ended() {
 					t.Fatalf("%+v: the removed agent goes on", c)
 				}
-				w.start(c.removed) // another process learns the same
-				time.Sleep(5 * time.Second)
 				testkit.WantError(t, fmt.Sprintf("%+v", c), w.now[c.removed].err, dsbo.ErrConfig,
 					fmt.Sprintf("agent %d is removed from the run", c.removed))
+				w.start(c.removed) // another process learns the same
 			}
 			w.await(time.Hour)
 			w.now[c.removed].err = nil // the others must have none
