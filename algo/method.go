@@ -203,7 +203,12 @@ func Register(name string, construct func() Method) {
 }
 
 // Names returns the names of the methods that [New] knows, MA-DSBO first.
-func Names() []string { return NamesWhere(func(Traits) bool { return true }) }
+func Names() (names []string) {
+	for _, e := range methods {
+		names = append(names, e.name)
+	}
+	return names
+}
 
 // New returns the named method with default parameters, before Init.
 func New(name string) (Method, error) {

@@ -74,13 +74,13 @@ func (f fixedPoint) appendWhole(dst []uint64, w window, v []float64) []uint64 {
 
 // addAt adds m·2^at to a whole number, or subtracts it, mod the power of two above the words.
 func addAt(whole []uint64, at int, m uint64, subtract bool) {
-	add := bits.Add64
-	if subtract {
-		add = bits.Sub64
-	}
 	part, next, carry := m<<(at%64), m>>(64-at%64), uint64(0) // m is in two words
 	for k := at / 64; k < len(whole) && part|next|carry != 0; k++ {
-		whole[k], carry = add(whole[k], part, carry)
+		if subtract { // not by a variable: a call takes longer than the instruction
+			whole[k], carry = bits.Sub64(whole[k], part, carry)
+		} else {
+			whole[k], carry = bits.Add64(whole[k], part, carry)
+		}
 		part, next = next, 0
 	}
 }

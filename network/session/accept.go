@@ -72,10 +72,10 @@ func (l *links) refuseProtocol(_ any, s rpc.ServerStream) error {
 func (l *links) accept(s rpc.ServerStream) error {
 	p, _ := peer.FromContext(s.Context())
 	c, err := l.admit(s, p.AuthInfo)
-	if removed, is := errors.AsType[*removedError](err); is {
-		_ = s.SendMsg(l.greet(removed.agent)) // with the removal, by which it ends; the stream ends anyway
-	}
 	if err != nil {
+		if removed, is := errors.AsType[*removedError](err); is {
+			_ = s.SendMsg(l.greet(removed.agent)) // with the removal, by which it ends; the stream ends anyway
+		}
 		l.refuse(p.Addr, err)
 		return statusOf(err, refusedCode)
 	}

@@ -244,10 +244,18 @@ func TestOfThree(t *testing.T) {
 		"of the first": {c.Precision(0).Value, 1}, "examples": {c.Examples(), 10},
 		"Brier": {c.Brier().Value, (3*(.36+.16+.04) + 2*(.01+.64+.49) + 4*(.04+.25+.09) + .01 + .04 + .09) / 10},
 	})
-	for p, bin := range map[float64]int{-.1: 0, 0: 0, .5: bins / 2, 1: bins - 1, 1.2: bins - 1} {
+	for p, bin := range map[float64]int{-.1: 0, 0: 0, .5: bins / 2, 1: bins - 1, 1.2: bins - 1, math.NaN(): 0} {
 		if got := binOfProbability(p); got != bin {
 			t.Errorf("%g is in bin %d", p, got)
 		}
+	}
+}
+
+// TestOneScale: the counts of two classes share one scale as they are sent, which up to 1024 numbers
+// do. With more, a block of zeros would have a scale of its own and show that a site has no such row.
+func TestOneScale(t *testing.T) {
+	if n := len(NewClasses(2).Numbers()); n > 1024 {
+		t.Errorf("two classes have %d counts", n)
 	}
 }
 

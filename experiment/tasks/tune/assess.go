@@ -16,7 +16,7 @@ import (
 )
 
 // fewestAssessed is the least number of test rows of all sites together for counts of predictions:
-// with fewer, a bin would be one row, and curves would mean nothing.
+// with fewer, curves and intervals would mean nothing.
 const fewestAssessed = 20
 
 // A judge measures the kept model.
