@@ -2,6 +2,7 @@ package linalg
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -52,6 +53,24 @@ func TestSameBits(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// TestAllFinite: one number that is not finite is found at each place of each length.
+func TestAllFinite(t *testing.T) {
+	for n := range 10 {
+		x := make([]float64, n)
+		if !AllFinite(x) {
+			t.Errorf("%v are finite", x)
+		}
+		for i := range x {
+			for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+				if x[i] = bad; AllFinite(x) {
+					t.Errorf("%v are not finite", x)
+				}
+			}
+			x[i] = -math.MaxFloat64
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"dsbo/internal/testkit"
 	"dsbo/network"
+	"dsbo/network/membership"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -28,6 +29,21 @@ func TestHelloRoundTrip(t *testing.T) {
 	} {
 		if d := cmp.Diff(h, testkit.Get(readHello(decoded(h.encode())))); d != "" {
 			t.Errorf("(-want +got)\n%s", d)
+		}
+	}
+}
+
+// TestHelloWithRemoval: a hello has room for a removal where settings would take all of it.
+func TestHelloWithRemoval(t *testing.T) {
+	c := configs(newGraph("path", 4), nil)[self]
+	c.Settings = []string{"-K=" + strings.Repeat("9", maxHello/3)}
+	host := openHost(t, c)
+	removal := strings.Repeat("r", membership.MaxWarrant)
+	for _, want := range []hello{{Settings: host.links.settings}, {Removal: removal}} {
+		host.greeted.Removal = want.Removal
+		h := testkit.Get(readHello(decoded(host.links.greet(2))))
+		if h.Removal != want.Removal || h.Settings != want.Settings || len(h.encode()) > headerSize+maxHello {
+			t.Errorf("a hello of %d bytes with removal %.9q and settings %.9q", len(h.encode()), h.Removal, h.Settings)
 		}
 	}
 }

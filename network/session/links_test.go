@@ -39,7 +39,7 @@ func (a *fakeHost) note(format string, args ...any) {
 func (a *fakeHost) greeting(int) (session uint64, due int, removal string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.greeted.Session, a.greeted.Due, ""
+	return a.greeted.Session, a.greeted.Due, a.greeted.Removal
 }
 
 func (a *fakeHost) admit(h hello) error {

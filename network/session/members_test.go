@@ -46,6 +46,16 @@ func TestOtherData(t *testing.T) {
 	}
 }
 
+// TestOwnRemoval: an agent that knows its own removal does not begin.
+func TestOwnRemoval(t *testing.T) {
+	w := ring(5)
+	c := configs(w, identities(w.N()))[1]
+	c.Store = toyStore{new(toyDisk), new(bool)}
+	c.Removals = []string{testkit.Get(ca().Remove(1, c.Run, c.Hash))}
+	_, err := Open(c)
+	testkit.WantError(t, "its own", err, dsbo.ErrConfig, "agent 1 is removed from the run")
+}
+
 // TestRemoved: an agent that the authority removes learns it from whichever neighbour it reaches,
 // and is not to be started again; the others finish, with a quorum and without. Agent 0 connects to
 // both neighbours, 4 to none. One that is down when it is removed learns it when it comes back.

@@ -36,7 +36,8 @@ func TestCard(t *testing.T) {
 	}
 }
 
-// TestThresholdOfRareClass: a threshold and costs of a rare class are not told as 0.
+// TestThresholdOfRareClass: a threshold and costs of a rare class are not told as 0. A threshold
+// keeps the digits that separate it from its neighbours among the bins.
 func TestThresholdOfRareClass(t *testing.T) {
 	h := &runs.Threshold{Class: "ill", Cost: 5, Probability: 3.2e-4, Own: 2, Others: 9998}
 	h.At.Found, h.At.Alarms, h.Likeliest.Alarms = 1, 2, 3
@@ -45,6 +46,11 @@ func TestThresholdOfRareClass(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q has no %q", text, want)
 		}
+	}
+	h.Probability = .02549
+	text, _ = section(t, "measures", runs.Assessment{Measures: []runs.Measure{{}}, Threshold: h})
+	if !strings.Contains(text, "a probability of 0.0255 on") {
+		t.Errorf("%q has another threshold", text)
 	}
 }
 
