@@ -109,7 +109,7 @@ func (t *Trust) prove(agent int, chain []byte, now time.Time) (*x509.Certificate
 		text = append(text, a.Raw...) // whose length is in it
 	}
 	d := sha256.Sum256(text)
-	p, known := proofs.find(d)
+	p, known := proofs.value(d)
 	if known && !now.Before(p.from) && !now.After(p.until) {
 		return p.certificate, nil
 	}

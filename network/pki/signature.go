@@ -19,7 +19,7 @@ var signatureAlgorithms = map[x509.PublicKeyAlgorithm]x509.SignatureAlgorithm{
 // only a hash of the text.
 func checkSignature(by *x509.Certificate, text, signature []byte) error {
 	d := digestOf(by, text, signature)
-	if known, _ := good.find(d); known {
+	if known, _ := good.value(d); known {
 		return nil
 	}
 	err := by.CheckSignature(signatureAlgorithms[by.PublicKeyAlgorithm], text, signature)
@@ -57,7 +57,7 @@ const mostRemembered = 1 << 15
 
 type digest = [sha256.Size]byte
 
-func (m *memory[V]) find(d digest) (v V, known bool) {
+func (m *memory[V]) value(d digest) (v V, known bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	v, known = m.of[d]

@@ -59,7 +59,8 @@ type neighbourhood struct {
 }
 
 func newNeighbourhood(c *Config) neighbourhood {
-	return neighbourhood{route: route{agent: c.Agent, instance: c.Instance, seed: maphash.MakeSeed()}, lines: map[int]*line{}, log: c.Log}
+	return neighbourhood{route: route{agent: c.Agent, instance: c.Instance, seed: maphash.MakeSeed()},
+		lines: map[int]*line{}, log: c.Log}
 }
 
 // lineOf returns the line to the sender of a hello, unless it may not be connected: a later process
