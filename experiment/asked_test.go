@@ -229,14 +229,15 @@ func TestStructuresAsked(t *testing.T) {
 // TestLevelNote: levels are told with their strength, slopes where there are some.
 func TestLevelNote(t *testing.T) {
 	for _, c := range []struct {
-		slopes float64
-		kept   bool
-		want   string
+		strength, slopes float64
+		kept             bool
+		want             string
 	}{
-		{0, false, "All sites have one level"}, {2, false, "All sites have one level"},
-		{0, true, "shrunk as by 10 rows: on 7 rows"}, {.1, true, "shrunk as by 10 rows, and slopes, as by 0.1: on 7"},
+		{10, 0, false, "All sites have one level"}, {10, 2, false, "All sites have one level"},
+		{1, 0, true, "shrunk as by 1 row: on 7 rows"},
+		{10, .1, true, "shrunk as by 10 rows, and slopes, as by 0.1: on 7"},
 	} {
-		note := levelNote(levelChoice{10, c.slopes, runs.Gain{Examples: 7}}, c.kept)
+		note := levelNote(levelChoice{c.strength, c.slopes, runs.Gain{Examples: 7}}, c.kept)
 		if !strings.Contains(note, c.want) {
 			t.Errorf("%q, want %q", note, c.want)
 		}
