@@ -265,8 +265,9 @@ func TestEvaluationChosen(t *testing.T) {
 		p := new(problem)
 		p.Nonconvex = c.nonconvex
 		got := r.trainConfig(beginning{}, p, &algo.Tuned{}, nil)
-		if off := got.Evaluate == train.EvaluateOff; off != c.off || got.Newest != c.newest ||
-			got.HeldOut != (c.holdout > 0) {
+		on := r.trainConfig(beginning{point: new(train.Point)}, p, &algo.Tuned{}, nil)
+		if off := got.Evaluate == train.EvaluateOff; off != c.off || got.Newest != c.newest || got.Resume ||
+			!on.Resume || got.DenseLimit != 4<<30 || got.HeldOut != (c.holdout > 0) {
 			t.Errorf("%+v: evaluated %v, the newest %t", c, got.Evaluate, got.Newest)
 		}
 	}

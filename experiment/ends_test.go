@@ -209,8 +209,12 @@ type unbased struct{ models.Logistic }
 
 func (unbased) Baselines() []models.Baseline { return nil }
 
-// TestManySites: models of 32 sites are tried at each other, and of 33 none is.
+// TestManySites: models of 32 sites are tried at each other, and of 33 none is, nor one that would
+// have to leave its process without permission.
 func TestManySites(t *testing.T) {
+	e := &ending{run: ofJob(new(Job), run{})}
+	sites, here := make([]runs.Site, 3), train.Problem{Team: labelled{}} // which ends where something is sent
+	testkit.OK(e.exchangeSiteModels(t.Context(), sites, here, make([]train.Fit, 3)))
 	for n, want := range map[int]int{mostCrossed: mostCrossed, mostCrossed + 1: 0} {
 		p := train.Problem{Oracles: slices.Repeat([]dsbo.Oracle{struct{ dsbo.Oracle }{}}, n)}
 		p.Score = func(int, train.Fit) (s train.Scores, err error) { return s, nil }
@@ -305,6 +309,20 @@ func TestWarnedSteps(t *testing.T) {
 		if told := strings.Contains(log.String(), "warning: "); told != want {
 			t.Errorf("%s: warned %t: %s; error %v", args, told, log, err)
 		}
+	}
+}
+
+// TestSearchBounded: the search from the best constant on may take the products of the iterations,
+// which are more here than those of the models.
+func TestSearchBounded(t *testing.T) {
+	log, folder := new(strings.Builder), runs.Folder(filepath.Join(t.TempDir(), "run"))
+	testkit.OK(Run(t.Context(), newTiny(), strings.Fields("-agents=3 -algorithm=dsoba -x0=5 -alpha=1e-9 -K=1000 "+
+		"-eval-every=1000 -evaluate=off -report=false -out="+string(folder)), io.Discard, log))
+	_, text, _ := strings.Cut(log.String(), "downhill from there, by about ")
+	var most int
+	fmt.Sscan(text, &most)
+	if least := testkit.Get(folder.Records())[1].HVP / 3; least < 1000 || most < least {
+		t.Errorf("%d products after %d of the iterations: %s", most, least, log)
 	}
 }
 
