@@ -74,6 +74,21 @@ func TestSiteRefuses(t *testing.T) {
 	}
 }
 
+// TestFingerprintAsks: before an agent meets others its site is asked for terms of its rows: of
+// 20 to train, 10 to validate and 5 to test.
+func TestFingerprintAsks(t *testing.T) {
+	for _, refusal := range []error{nil, dsbo.ErrConfig} {
+		j, asked := parseTiny(t, "-agents=2"), site.Request{}
+		j.Site = func(more func(*site.Request)) error { more(&asked); return refusal }
+		r := newRun(j, inProcess{})
+		testkit.OK(r.prepare(io.Discard))
+		if digest, err := r.fingerprint(t.Context(), 1); asked.Rows != 5 || !errors.Is(err, refusal) ||
+			(digest == nil) != (refusal != nil) {
+			t.Errorf("asked for %d rows: %x, %v", asked.Rows, digest, err)
+		}
+	}
+}
+
 // TestMatrixAsked: the Hessian is always there, and differential privacy has no other one.
 func TestMatrixAsked(t *testing.T) {
 	for _, c := range []struct {

@@ -72,6 +72,10 @@ func TestPresetOfMethod(t *testing.T) {
 			t.Errorf("%s: %s, want %s, error %v", args, got, want, err)
 		}
 	}
+	made := Preset{Name: "made", Method: testkit.Get(algo.New("soba")), Models: []string{"mlp", "linear"}}
+	if got := presetsHelp([]Preset{made}); !strings.Contains(got, "made: -model mlp -algorithm soba -K 0") {
+		t.Errorf("help of a preset for models: %s", got)
+	}
 	help := strings.Split(presetsHelp(task.Presets), "\n")
 	all := strings.Join(help, "")
 	if strings.Count(all, " -x0 ") != 1 || strings.Count(all, " -curvature ") != 1 {

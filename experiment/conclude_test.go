@@ -1,10 +1,14 @@
 package experiment
 
 import (
+	"fmt"
+	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"dsbo/experiment/candidates"
+	"dsbo/internal/testkit"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -106,5 +110,19 @@ func TestKeptGain(t *testing.T) {
 		if got := e.keptGain(4); got != c.want || e.summary.Verdict.ExpectedKept != c.want {
 			t.Errorf("%+v: %g", c, got)
 		}
+	}
+}
+
+// TestSearchBounded: the search from the best constant on may take the products of the iterations,
+// which are more here than those of the models.
+func TestSearchBounded(t *testing.T) {
+	log, folder := new(strings.Builder), runs.Folder(filepath.Join(t.TempDir(), "run"))
+	testkit.OK(Run(t.Context(), newTiny(), strings.Fields("-agents=3 -algorithm=dsoba -x0=5 -alpha=1e-9 -K=1000 "+
+		"-eval-every=1000 -evaluate=off -report=false -out="+string(folder)), io.Discard, log))
+	_, text, _ := strings.Cut(log.String(), "downhill from there, by about ")
+	var most int
+	fmt.Sscan(text, &most)
+	if least := testkit.Get(folder.Records())[1].HVP / 3; least < 1000 || most < least {
+		t.Errorf("%d products after %d of the iterations: %s", most, least, log)
 	}
 }

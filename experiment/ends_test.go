@@ -209,25 +209,6 @@ type unbased struct{ models.Logistic }
 
 func (unbased) Baselines() []models.Baseline { return nil }
 
-// TestManySites: models of 32 sites are tried at each other, and of 33 none is, nor one that would
-// have to leave its process without permission.
-func TestManySites(t *testing.T) {
-	e := &ending{run: ofJob(new(Job), run{})}
-	sites, here := make([]runs.Site, 3), train.Problem{Team: labelled{}} // which ends where something is sent
-	testkit.OK(e.exchangeSiteModels(t.Context(), sites, here, make([]train.Fit, 3)))
-	for n, want := range map[int]int{mostCrossed: mostCrossed, mostCrossed + 1: 0} {
-		p := train.Problem{Oracles: slices.Repeat([]dsbo.Oracle{struct{ dsbo.Oracle }{}}, n)}
-		p.Score = func(int, train.Fit) (s train.Scores, err error) { return s, nil }
-		e := &ending{run: ofJob(new(Job), run{})}
-		e.problem.model = models.Logistic{Features: 1}
-		sites := make([]runs.Site, n)
-		testkit.OK(e.exchangeSiteModels(t.Context(), sites, p, make([]train.Fit, n)))
-		if got := len(sites[0].OthersAlone); got != want {
-			t.Errorf("%d sites: each is scored by %d models, want %d", n, got, want)
-		}
-	}
-}
-
 // TestLeastRows: the fewest training rows are counted at the start; a resumed run has them from its
 // folder, 0 where that has none.
 func TestLeastRows(t *testing.T) {
@@ -312,20 +293,6 @@ func TestWarnedSteps(t *testing.T) {
 	}
 }
 
-// TestSearchBounded: the search from the best constant on may take the products of the iterations,
-// which are more here than those of the models.
-func TestSearchBounded(t *testing.T) {
-	log, folder := new(strings.Builder), runs.Folder(filepath.Join(t.TempDir(), "run"))
-	testkit.OK(Run(t.Context(), newTiny(), strings.Fields("-agents=3 -algorithm=dsoba -x0=5 -alpha=1e-9 -K=1000 "+
-		"-eval-every=1000 -evaluate=off -report=false -out="+string(folder)), io.Discard, log))
-	_, text, _ := strings.Cut(log.String(), "downhill from there, by about ")
-	var most int
-	fmt.Sscan(text, &most)
-	if least := testkit.Get(folder.Records())[1].HVP / 3; least < 1000 || most < least {
-		t.Errorf("%d products after %d of the iterations: %s", most, least, log)
-	}
-}
-
 // TestLoadedOnce: data are loaded once in a run, of as many agents as it has.
 func TestLoadedOnce(t *testing.T) {
 	for shards, want := range map[int]string{3: "", 2: "-agents must be 2, for which tiny has data; it is 3"} {
@@ -354,13 +321,17 @@ func TestTablesShown(t *testing.T) {
 }
 
 // TestPosed: what is loaded stays loaded; a problem is of all agents of the start where members
-// change, and of no epoch else.
+// change, and of no epoch else; agents that join are loaded with the others.
 func TestPosed(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log.jsonl")
 	testkit.OK(os.WriteFile(log, []byte(`{"epoch":1,"iteration":1,"members":[0,2],"edges":[[0,2]],"proposer":0}`+
 		"\n"), 0o600))
+	joins := filepath.Join(t.TempDir(), "joins.jsonl")
+	testkit.OK(os.WriteFile(joins, []byte(`{"epoch":1,"iteration":1,"members":[0,2,3],"edges":[[0,2],[2,3]],`+
+		`"proposer":0}`+"\n"), 0o600))
 	const damped = " -algorithm=newtoncg -curvature=damped"
-	for args, want := range map[string]string{"": "[]", " -membership=" + log: "[0 1 2]", damped: "[]"} {
+	for args, want := range map[string]string{"": "[]", " -membership=" + log: "[0 1 2]", damped: "[]",
+		" -membership=" + joins: "[0 1 2]"} {
 		r, p := testkit.Get2(parseTiny(t, "-agents=3"+args).poseHere(t.Context()))
 		if got := fmt.Sprint(p.epoch.Members); got != want {
 			t.Errorf("%q: a problem of %s, want %s", args, got, want)
@@ -369,8 +340,18 @@ func TestPosed(t *testing.T) {
 			t.Errorf("%q: products with %v", args, p.Matrix)
 		}
 		before := r.loaded
+		if n := len(before.data.Shards); n == 4 != strings.Contains(args, "joins") {
+			t.Errorf("%q: data of %d agents", args, n)
+		}
 		if again := testkit.Get(r.load(t.Context(), beginning{changes: r.changes}, []int{0, 1, 2})); again != before {
 			t.Errorf("%q: data are loaded twice", args)
+		}
+	}
+	_, p := testkit.Get2(parseTiny(t, "-agents=3").poseHere(t.Context()))
+	for n, e := range map[int]membership.Epoch{3: {}, 2: {Members: []int{0, 2}, Edges: membership.Edges{{0, 2}}}} {
+		of := testkit.Get(p.ofMembers(e))
+		if len(of.Oracles) != n || len(of.data.Shards) != n || len(of.whole.Shards) != n {
+			t.Errorf("a problem of %d oracles and the data of %d, want %d", len(of.Oracles), len(of.data.Shards), n)
 		}
 	}
 	_, _, err := parseTiny(t, "-agents=3 -algorithm=dascgd").poseHere(t.Context())

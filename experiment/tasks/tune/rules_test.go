@@ -194,12 +194,17 @@ func TestPriorOfModel(t *testing.T) {
 		"number": {30, auto, number, nil, models.Prior{Deviation: 1, Rows: 30, Residuals: true}, nil},
 		"found": {1, auto, number, center,
 			models.Prior{Deviation: .5, Rows: 1, Residuals: true, Center: center}, nil},
+		"earlier": {1, auto, number, center,
+			models.Prior{Deviation: 1, Rows: 1, Residuals: true, Center: center}, nil},
 		"given":        {30, "2", count, nil, models.Prior{Deviation: 2, Rows: 30}, []float64{1}},
 		"none":         {30, "0", count, nil, models.Prior{}, []float64{1}},
 		"unknown rows": {0, auto, number, nil, models.Prior{}, nil},
 	} {
 		one := plainTune([3]int{60, c.rows, 20}, 0)
 		one.prior, one.center, one.prepared.Recipe.Target = c.prior, c.center, c.target
+		if name == "earlier" { // whose λ is the center
+			one.earlier = new(earlier)
+		}
 		m := testkit.Get(one.newModel(1)).(models.Linear)
 		if fmt.Sprint(m.Prior) != fmt.Sprint(c.want) || !slices.Equal(m.Intercepts, c.start) {
 			t.Errorf("%s: %+v from %v, want %+v from %v", name, m.Prior, m.Intercepts, c.want, c.start)
