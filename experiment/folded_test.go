@@ -234,7 +234,8 @@ func TestStartsAtStructures(t *testing.T) {
 		before.check(t, out, "going on")
 		if n := strings.Count(log.String(), "structures of penalties, at"); n != map[bool]int{true: 1}[begins] ||
 			again.Traffic.Setup != s.Traffic.Setup || (s.Traffic.Setup.Floats > 0) != begins {
-			t.Errorf("%s: structures are looked for %d times; sent are %+v, then %+v", flag, n, s.Traffic, again.Traffic)
+			t.Errorf("%s: structures are looked for %d times; sent are %+v, then %+v", flag, n, s.Traffic,
+				again.Traffic)
 		}
 	}
 }

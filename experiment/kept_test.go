@@ -141,7 +141,8 @@ func TestIterateSentence(t *testing.T) {
 }
 
 // TestStartsAtBest: x starts at the best constant where -best-start asks for it, -x0 names none, x
-// is penalties, and nothing else gives it a start; a box has to contain it, and a preset's is widened.
+// is penalties, and nothing else gives it a start; a box has to contain it, and a preset's is
+// widened.
 func TestStartsAtBest(t *testing.T) {
 	for _, c := range []struct{ asked, given, penalties, known, want bool }{
 		{true, false, true, false, true}, {false, false, true, false, false}, {true, true, true, false, false},

@@ -252,8 +252,8 @@ func TestDefaultHoldout(t *testing.T) {
 
 // TestChooseHoldout: the share follows from the validation and training examples of all agents, and
 // from the agent with the fewest validation examples; a resumed run has the share of its folder,
-// whatever examples there are now. A share that is given stays. Examples do not judge a problem that
-// is no mean over them.
+// whatever examples there are now. A share that is given stays. Examples do not judge a problem
+// that is no mean over them.
 func TestChooseHoldout(t *testing.T) {
 	of := func(n int) data.Examples {
 		return data.Examples{X: testkit.Get(ad.FloatTable(n, 1, make([]float64, n)))}

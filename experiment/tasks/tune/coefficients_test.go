@@ -119,8 +119,8 @@ func TestUnmeasured(t *testing.T) {
 	}
 }
 
-// TestKeptContrasts: on the third class relative to the second one, of columns that are two words, of
-// which b is the reference, a blank of them, a number and a blank of it.
+// TestKeptContrasts: on the third class relative to the second one, of columns that are two words,
+// of which b is the reference, a blank of them, a number and a blank of it.
 func TestKeptContrasts(t *testing.T) {
 	e := &assess.Effects{Tables: assess.Tables{Classes: 3, Columns: []assess.Column{{Level: true}, {Level: true},
 		{Blank: true}, {Group: 1}, {Group: 1, Blank: true}}}, Class: 1, Reference: []int{1, 1, -1, -1, -1},

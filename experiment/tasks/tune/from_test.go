@@ -170,8 +170,8 @@ func TestStartsAtEarlier(t *testing.T) {
 	testkit.OK(one.startFromEarlier(experiment.Agents{}, linearOf(models.OnePenalty{}))) // without -from
 }
 
-// TestEarlierFolder: -from is the folder of a site's finished run, whose penalties are of squares. A
-// run of the same rows starts as without it, but for differential privacy, which takes its recipe.
+// TestEarlierFolder: -from is the folder of a site's finished run, whose penalties are of squares.
+// A run of the same rows starts as without it, but for differential privacy, which has its recipe.
 func TestEarlierFolder(t *testing.T) {
 	found := []runs.Found{{Sum: []float64{1, 2}}}
 	for name, c := range map[string]struct {

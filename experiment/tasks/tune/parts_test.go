@@ -158,7 +158,7 @@ func TestToldGain(t *testing.T) {
 	}
 }
 
-// TestKeptWeights: the run has the model that is kept, but for folds without a choice of structures:
+// TestKeptWeights: the run has the model that is kept, but for folds without a choice of structures
 // it is solved for on all their rows then.
 func TestKeptWeights(t *testing.T) {
 	for _, c := range []struct {
