@@ -280,6 +280,7 @@ func (a *Agent) sealed() {
 	defer a.mu.Unlock()
 	a.council.finals[a.config.Agent], a.council.lacks = state.Known, false
 	clear(a.council.here)
+	a.chain.sealed = time.Now()
 	if s := a.chain.current; s != nil { // without endLocked: it is over at each member, and no meeting follows
 		a.chain.current = nil
 		s.x.end(&register.Over{Session: s.Number, Agent: a.config.Agent, Why: "the result is final"})

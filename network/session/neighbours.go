@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 	"hash/maphash"
+	"io"
 	"log/slog"
 	"maps"
 	"slices"
@@ -162,6 +163,17 @@ func (n *neighbourhood) where(is func(l *line) bool) (all []int) {
 func (n *neighbourhood) isStrange() bool {
 	strange := n.where(func(l *line) bool { return l.strange && l.stats.Connects == 0 })
 	return len(strange) > 0 && len(strange) == len(n.lines)
+}
+
+// reached reports whether no neighbour lacks a message of since a time: each was connected
+// throughout, or has closed its connection in good order.
+func (n *neighbourhood) reached(since time.Time) bool {
+	return n.where(func(l *line) bool {
+		if l.conn == nil {
+			return l.lastErr != io.EOF
+		}
+		return l.since.After(since)
+	}) == nil
 }
 
 func (n *neighbourhood) goesOn() bool {
