@@ -59,9 +59,10 @@ func TestMixingKept(t *testing.T) {
 func TestPresetOfMethod(t *testing.T) {
 	task := newTiny()
 	task.Presets = append(task.Presets, Preset{Name: "lone", K: 3, Method: testkit.Get(algo.New("soba")),
-		Matrix: dsbo.DampedHessian})
+		Matrix: dsbo.DampedHessian}, Preset{Name: "late", Method: testkit.Get(algo.New("srba"))})
 	for args, want := range map[string]string{
-		"-algorithm=soba": "lone damped", "-algorithm=saba": "lone hessian", "-algorithm=dsoba": "fast hessian",
+		"-algorithm=soba": "lone damped", "-algorithm=saba": "lone hessian", "-algorithm=srba": "late hessian",
+		"-algorithm=dsoba":             "fast hessian",
 		"-algorithm=saba -preset=lone": "lone hessian", "-algorithm=soba -curvature=hessian": "lone hessian",
 		"-algorithm=newtoncg": "tuned hessian", "-algorithm=sgd": "fast ",
 	} {

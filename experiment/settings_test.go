@@ -307,7 +307,7 @@ func TestNames(t *testing.T) {
 }
 
 // TestWires: transports send what agents round to, and what is rounded off comes later where that
-// is known to help.
+// is known to help; matrices of second derivatives are called so.
 func TestWires(t *testing.T) {
 	for _, tt := range []struct {
 		args     string
@@ -320,6 +320,7 @@ func TestWires(t *testing.T) {
 		{"-wire=bf16", network.BF16, true},
 		{"-wire=int8 -preset=fast", network.Int8, false},
 		{"-wire=int8 -algorithm=sparkle", network.Int8, true},
+		{"-wire=float32 -algorithm=jhip", network.Float32, false},
 	} {
 		j := parseTiny(t, tt.args)
 		if _, _, err := j.resolve(nil); err != nil {
@@ -329,6 +330,9 @@ func TestWires(t *testing.T) {
 		if o.Wire != tt.wire || j.Settings.ExchangeWire() != tt.wire || o.ErrorFeedback != tt.feedback {
 			t.Errorf("%q: agents round to %v, transports send %v, feedback %t; they must be %v, %v and %t",
 				tt.args, o.Wire, j.Settings.ExchangeWire(), o.ErrorFeedback, tt.wire, tt.wire, tt.feedback)
+		}
+		if dense := j.Settings.Algorithm == "jhip"; o.Mixed == network.Matrices != dense {
+			t.Errorf("%q: mixed are %s", tt.args, o.Mixed)
 		}
 	}
 }

@@ -141,7 +141,7 @@ func TestLevelText(t *testing.T) {
 	class, e := features.Target{Name: "y", Kind: features.Class, Classes: []string{"a", "b", "c"}}, math.Log(9)
 	for want, text := range map[string]string{
 		"in y (log-odds against a), beside that of all sites: +2.2 for b, +0 for c.": levelText(0, class,
-			[]float64{-e / 2, e / 2, -e / 2}, []float64{1, 1, 1}),
+			[]float64{-e / 2, 1 + e/2, -e / 2}, []float64{0, 1, 0}),
 		"in y, beside that of all sites: -3.": levelText(0, features.Target{Name: "y", Kind: features.Value,
 			Deviation: 2}, []float64{-1}, []float64{.5}),
 		"beside that of all sites: 9 times the counts.": levelText(0, features.Target{Kind: features.Counts},
@@ -149,6 +149,20 @@ func TestLevelText(t *testing.T) {
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q, want %q", text, want)
+		}
+	}
+	folder, one, y := runs.Folder(t.TempDir()), plainTune([3]int{}, 0), make([]float64, 10)
+	all := testkit.Get(modelOf(one, y))
+	y[4+1], y[9] = .5, .25 // of yes
+	testkit.OK(writeModels(map[int]*modelfile.Model{3: testkit.Get(modelOf(one, y))}, all, folder))
+	text := string(testkit.Get(folder.ReadFile("own.site3.level.txt")))
+	if !strings.HasPrefix(text, "The level of site 3 in ") ||
+		!strings.Contains(text, ": +0.25 for yes, +0.5 for yes by a deviation of b. It has not left") {
+		t.Errorf("the level and the slope of site 3: %s", text)
+	}
+	for _, name := range []string{"", "own.site3."} {
+		if there, err := folder.Has(name + runs.ModelFile); !there {
+			t.Errorf("the model %q is not there: %v", name, err)
 		}
 	}
 }

@@ -166,13 +166,16 @@ func TestLevelsFound(t *testing.T) {
 	} {
 		one := plainTune([3]int{60, 60, 20}, 5)
 		one.siteEffects, one.shared, one.sites = c.effects, c.shared, c.sites
+		here := data.Examples{X: numbers(1), Weight: numbers(1)}
+		one.prepared.Data.Shards = []data.Shard{{Train: here, Val: here}, {}} // the other one is elsewhere
 		l, err := findLevels(one, experiment.Agents{Log: func(string, ...any) {}})
 		got := fmt.Sprint(l.Rows == 60, l.Always)
 		if err != nil {
 			got = "refused"
 		}
-		if got != c.want {
-			t.Errorf("%+v: %s, %+v", c, got, l)
+		s := one.prepared.Data.Shards
+		if got != c.want || (len(s[0].Val.Columns) == 1) != (l.Rows > 0) || s[1].Val.Columns != nil {
+			t.Errorf("%+v: %s, %+v of %+v", c, got, l, s)
 		}
 	}
 }
@@ -267,6 +270,22 @@ func TestLevelsOfNetworks(t *testing.T) {
 		one := &tune{kind: "class", siteEffects: effects, model: network, penalty: auto, folds: auto}
 		if err := checkLevels(one); (err == nil) != allowed {
 			t.Errorf("-site-effects %s: %v", effects, err)
+		}
+	}
+}
+
+// TestLassoAsked: a lasso has the ratio 1, an elastic net the given one or, of auto, none yet.
+func TestLassoAsked(t *testing.T) {
+	for _, c := range []struct{ penalty, ratio, lambda, want string }{
+		{auto, "0.5", leastOne, "none"}, {perFeature, "0.5", leastOne, "none"}, {lasso, "0.5", leastOne, "1 false"},
+		{lasso, "0.5", oneError, "1 true"}, {elastic, "0.3", oneError, "0.3 true"}, {elastic, auto, leastOne, "0 false"},
+	} {
+		one, got := &tune{penalty: c.penalty, lasso: lassoFlags{c.ratio, c.lambda}}, "none"
+		if l := wantedLasso(one); l != nil {
+			got = fmt.Sprint(l.Ratio, l.OneError)
+		}
+		if got != c.want || wantsLasso(one) != (got != "none") {
+			t.Errorf("%+v: %s", c, got)
 		}
 	}
 }
