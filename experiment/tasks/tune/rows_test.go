@@ -132,8 +132,8 @@ func TestHeavyMarked(t *testing.T) {
 // TestCurveOfCounts: beside measures of counts there is the mean true count by the predicted one.
 func TestCurveOfCounts(t *testing.T) {
 	of, a := newAssessor(features.Target{Kind: features.Counts, Mean: 2}).(countAssessor), runs.Assessment{}
-	of.addRow(modelfile.Predictions{Values: []float64{2}}, data.Examples{Target: numbers(3, 9), Count: numbers(4, 1)}, 0,
-		counting)
+	rows := data.Examples{Target: numbers(3, 9), Count: numbers(4, 1)}
+	of.addRow(modelfile.Predictions{Values: []float64{2}}, rows, 0, counting)
 	if of.fill(&a); len(a.Measures) != 4 || !slices.Equal(a.Counts.Predicted, []float64{2}) ||
 		!slices.Equal(a.Counts.True, []float64{3}) {
 		t.Errorf("%+v, %+v", a.Measures, a.Counts)

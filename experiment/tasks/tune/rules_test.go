@@ -278,7 +278,8 @@ func TestLevelsOfNetworks(t *testing.T) {
 func TestLassoAsked(t *testing.T) {
 	for _, c := range []struct{ penalty, ratio, lambda, want string }{
 		{auto, "0.5", leastOne, "none"}, {perFeature, "0.5", leastOne, "none"}, {lasso, "0.5", leastOne, "1 false"},
-		{lasso, "0.5", oneError, "1 true"}, {elastic, "0.3", oneError, "0.3 true"}, {elastic, auto, leastOne, "0 false"},
+		{lasso, "0.5", oneError, "1 true"}, {elastic, "0.3", oneError, "0.3 true"},
+		{elastic, auto, leastOne, "0 false"},
 	} {
 		one, got := &tune{penalty: c.penalty, lasso: lassoFlags{c.ratio, c.lambda}}, "none"
 		if l := wantedLasso(one); l != nil {
