@@ -31,11 +31,11 @@ func TestStartLambda(t *testing.T) {
 		note  string
 	}{
 		{[]string{"c", "a", "b"}, []float64{8, 1, 3}, "λ starts at that of "},
-		{[]string{"b"}, []float64{3}, "λ starts at that of ; 2 of the earlier ones are not here: a, c"},
-		{[]string{"a", "new", "b"}, []float64{1, 2, 3}, "λ starts at that of ; of 3 penalties 1 start at 2, the mean " +
-			"of the others, as they are new: new; 1 of the earlier ones are not here: c"},
-		{[]string{"new", "newer"}, []float64{4, 4}, "λ starts at that of ; of 2 penalties 2 start at 4, the mean of " +
-			"the others, as they are new: new, newer; 3 of the earlier ones are not here: a, b, c"},
+		{[]string{"b"}, []float64{3}, "λ starts at that of ; earlier ones that are not here (2): a, c"},
+		{[]string{"a", "new", "b"}, []float64{1, 2, 3}, "λ starts at that of ; new ones start at 2, the mean of " +
+			"earlier ones (1 of 3 penalties): new; earlier ones that are not here (1): c"},
+		{[]string{"new", "newer"}, []float64{4, 4}, "λ starts at that of ; new ones start at 4, the mean of " +
+			"earlier ones (2 of 2 penalties): new, newer; earlier ones that are not here (3): a, b, c"},
 	} {
 		x, note := e.startLambda(c.names)
 		for i := range x { // three shares of numbers below 16 round three times

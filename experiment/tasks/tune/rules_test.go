@@ -13,6 +13,7 @@ import (
 	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/runs"
+	"dsbo/tables/assess"
 	"dsbo/tables/features"
 	"dsbo/tables/modelfile"
 )
@@ -236,6 +237,26 @@ func TestCurvesOfClasses(t *testing.T) {
 		if of["accuracy"] != 1 || of["Brier"] != 1 || of["AUPRC"] != want || of["recall"] != classes ||
 			of["precision"] != classes || len(a.Confusion) != classes {
 			t.Errorf("%d classes: measures %v, and of classes that are taken for others %v", classes, of, a.Confusion)
+		}
+	}
+}
+
+// TestBlurNoted: an average precision that the rows within bins of probabilities may change by more
+// than mostBlur has a note with the ends.
+func TestBlurNoted(t *testing.T) {
+	for apart, noted := range map[float64]bool{1e-4: true, .02: false} {
+		c := classAssessor{assess.NewClasses(2), []string{"no", "yes"}}
+		for k := range 40 {
+			p := .1 + float64(k)*apart
+			c.Add([]float64{1 - p, p}, k%2, 1)
+		}
+		var a runs.Assessment
+		c.fill(&a)
+		k := slices.IndexFunc(a.Measures, func(m runs.Measure) bool { return m.Name == "AUPRC of yes" })
+		low, high := c.PrecisionEnds(1)
+		if note := a.Measures[k].Note; (note != "") != noted || (high-low > mostBlur) != noted ||
+			noted && !strings.Contains(note, fmt.Sprintf("from %.3g to %.3g", low, high)) {
+			t.Errorf("%g apart: note %q of %g to %g", apart, note, low, high)
 		}
 	}
 }
