@@ -3,6 +3,7 @@ package algo
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -286,9 +287,31 @@ func Decode(m Method, object []byte) error {
 		// one at a time, so that an error names the parameter
 		d := json.NewDecoder(bytes.NewReader(fmt.Appendf(nil, "{%q:%s}", name, value)))
 		d.DisallowUnknownFields() // within a value
-		if err := d.Decode(m); err != nil {
+		err := d.Decode(m)
+		if of := (*json.UnmarshalTypeError)(nil); errors.As(err, &of) {
+			return dsbo.ConfigErrorf("%s: %s must be %s; it is %s", NameOf(m), name, kindOf(of.Type, value), value)
+		}
+		if err != nil {
 			return dsbo.ConfigErrorf("%s: %s must not be %s: %v", NameOf(m), name, value, err)
 		}
 	}
 	return nil
+}
+
+// kindOf returns in words what a value in JSON must be that does not fit a type, the parameter's or
+// its entries'.
+func kindOf(t reflect.Type, value []byte) string {
+	switch list := value[0] == '['; {
+	case t.Kind() == reflect.Slice:
+		return "a list, such as [1,2]"
+	case list && t.Kind() == reflect.Float64:
+		return "a list of numbers"
+	case t.Kind() == reflect.Float64:
+		return "a number"
+	case t.Kind() == reflect.Int:
+		return "a whole number"
+	case t.Kind() == reflect.Bool:
+		return "true or false"
+	}
+	return "text"
 }

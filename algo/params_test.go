@@ -172,6 +172,16 @@ func TestDecode(t *testing.T) {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
+	for bad, want := range map[string]string{
+		`{"most":1.5}`: "newtoncg: most must be a whole number; it is 1.5", `{"init":9}`: "init must be text; it is 9",
+		`{"part":1}`: "part must be true or false; it is 1", `{"damping":"a"}`: `damping must be a number; it is "a"`,
+		`{"clip":1}`: "clip must be a list, such as [1,2]; it is 1", `{"clip":["a"]}`: "clip must be a list of numbers",
+	} {
+		err := algo.Decode(new(algo.NewtonCG), []byte(bad))
+		if testkit.WantError(t, bad, err, dsbo.ErrConfig, want); strings.Contains(err.Error(), "json") {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
 	if err := algo.Decode(new(algo.Sparkle), []byte(`{"strategy":{"w":"ed"}}`)); !errors.Is(err, dsbo.ErrConfig) {
 		t.Errorf("an unknown variable: %v", err)
 	}
