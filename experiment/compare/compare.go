@@ -203,7 +203,7 @@ func (t *trial) line(by quantity) string {
 	if t.Point != "" {
 		name += ", " + t.Point
 	}
-	if v := t.end(by.of); !math.IsNaN(v) && t.Method != untuned.Name {
+	if v := t.found(by); !math.IsNaN(v) && t.Method != untuned.Name {
 		text = fmt.Sprintf("%s %.5g", by.Title(), v)
 	}
 	if t.kept {

@@ -47,7 +47,8 @@ func TestClaims(t *testing.T) {
 	entryOf := func(name string, from, to, accuracy, seconds float64, bytes int64) *entry {
 		last := runs.Record{Iteration: 1, Phi: runs.Number(to), TestAccuracy: runs.Number(accuracy), Seconds: seconds}
 		last.Bytes = bytes
-		all := []*trial{{State: runs.Finished, Records: []runs.Record{{Phi: runs.Number(from)}, last}}}
+		all := []*trial{{State: runs.Finished, Records: []runs.Record{{Phi: runs.Number(from)}, last},
+			Summary: runs.Summary{Best: 1}}}
 		return &entry{Method: method{Name: name, Algorithm: strings.ToLower(name)}, Best: all}
 	}
 	spec := &Spec{Choose: phi}

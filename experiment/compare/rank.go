@@ -70,10 +70,10 @@ func (e *entry) began() bool {
 	})
 }
 
-// value returns the mean over the seeds of a quantity at the end of the runs of a point, as p is of
+// value returns the mean over the seeds of a quantity that the runs of a point found, as p is of
 // means too; NaN if one of them does not have it.
 func (e *entry) value(point []int, q quantity) float64 {
-	return stat.Mean(each(e.at(point), func(t *trial) float64 { return t.end(q.of) }), nil)
+	return stat.Mean(each(e.at(point), func(t *trial) float64 { return t.found(q) }), nil)
 }
 
 // rank finds the best point of each entry, the targets, and whether all runs of a task solved
@@ -157,8 +157,8 @@ func (k *ranking) costReached(e *entry, c cost) float64 {
 // sorted returns the methods' entries by the criterion, those without a value last.
 func (k *ranking) sorted() []*entry { return sortedBy(k.Entries, k.median) }
 
-// end returns the criterion at the end of a run.
-func (k *ranking) end(t *trial) float64 { return t.end(k.Spec.Choose.of) }
+// end returns the criterion of what a run found.
+func (k *ranking) end(t *trial) float64 { return t.found(k.Spec.Choose) }
 
 // median returns the criterion's median over the seeds at the best point.
 func (k *ranking) median(e *entry) float64 { return medianOf(e.Best, k.end) }
@@ -178,9 +178,9 @@ func (k *ranking) sentence() string {
 	if math.IsNaN(k.median(first)) {
 		return fmt.Sprintf("No method ended with a known %s.", k.Spec.Choose.Title())
 	}
-	text := "Lowest " + k.lowest(k.Spec.Choose.Title(), k.median, first, k.untuned)
+	text := "Lowest " + k.lowest(k.Spec.Choose.Title(), k.median, fiveDigits, first, k.untuned)
 	loss := func(e *entry) float64 { return medianOf(e.Best, (*trial).testLoss) }
-	if of := k.lowest("test loss", loss, first); of != "" {
+	if of := k.lowest("test loss", loss, lossDigits, first); of != "" {
 		text += " Lowest " + of
 	}
 	return text
@@ -188,11 +188,12 @@ func (k *ranking) sentence() string {
 
 // lowest names all that have the least value, to the digits shown, and the values of others; ""
 // where none is known.
-func (k *ranking) lowest(title string, value func(*entry) float64, others ...*entry) string {
+func (k *ranking) lowest(title string, value func(*entry) float64, digits func(float64) string,
+	others ...*entry) string {
 	var least []string
-	v := fiveDigits(value(sortedBy(k.all(), value)[0]))
+	v := digits(value(sortedBy(k.all(), value)[0]))
 	for _, e := range k.all() {
-		if fiveDigits(value(e)) == v {
+		if digits(value(e)) == v {
 			least = append(least, e.Method.Name)
 		}
 	}
@@ -201,7 +202,7 @@ func (k *ranking) lowest(title string, value func(*entry) float64, others ...*en
 	}
 	text := fmt.Sprintf("%s: %s, %s", title, strings.Join(least, " and "), v)
 	for _, e := range others {
-		if at := fiveDigits(value(e)); at != v && at != unknown {
+		if at := digits(value(e)); at != v && at != unknown {
 			text += fmt.Sprintf("; %s has %s", e.Method.Name, at)
 		}
 	}

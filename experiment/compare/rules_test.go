@@ -67,7 +67,7 @@ func TestSentences(t *testing.T) {
 		want   string
 	}{
 		"as they are": {func(*ranking, *trial) {}, head + "; best untuned has 7. Lowest test loss: dsoba, 0.5; " +
-			"newtoncg has 0.59375."},
+			"newtoncg has 0.594."},
 		"no losses": {func(k *ranking, _ *trial) {
 			for _, e := range k.all() {
 				for _, t := range e.Best {
@@ -77,9 +77,11 @@ func TestSentences(t *testing.T) {
 			}
 		}, head + "; best untuned has 7."},
 		"nothing without tuning": {func(k *ranking, _ *trial) { k.untuned.Best = nil }, head + ". Lowest test loss: " +
-			"dsoba, 0.5; newtoncg has 0.59375."},
+			"dsoba, 0.5; newtoncg has 0.594."},
 		"best by both": {func(_ *ranking, of *trial) { of.last().TestLoss = .1 }, head + "; best untuned has 7. " +
-			"Lowest test loss: newtoncg, 0.3625."},
+			"Lowest test loss: newtoncg, 0.362."},
+		"as good to the digits that losses have": {func(_ *ranking, of *trial) { of.last().TestLoss = .3751 }, head +
+			"; best untuned has 7. Lowest test loss: dsoba and newtoncg, 0.5."},
 		"as good": {func(_ *ranking, of *trial) { of.last().TestLoss = .375 }, head + "; best untuned has 7. " +
 			"Lowest test loss: dsoba and newtoncg, 0.5."},
 	} {
@@ -134,6 +136,36 @@ func TestLossOfTuned(t *testing.T) {
 		of.Summary.TestLossTuned = c.tuned
 		if got := of.testLoss(); got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
 			t.Errorf("%+v: %g", c, got)
+		}
+	}
+}
+
+// TestFound: Φ and losses are of the iterate that a run gives as its result, as the test loss is,
+// and not of a later one that held-out examples have turned down; Φ that its record does not have
+// is the solved model's, but where no Φ is known.
+func TestFound(t *testing.T) {
+	records := func(phi ...runs.Number) (all []runs.Record) {
+		for k, v := range phi {
+			all = append(all, runs.Record{Iteration: k, Phi: v, ValLoss: 1 - runs.Number(k)/8})
+		}
+		return all
+	}
+	none := runs.Unknown()
+	for _, c := range []struct {
+		records []runs.Record
+		best    int
+		state   runs.State
+		phi     float64
+		val     float64
+	}{{records(3, 2, 1), 2, runs.Finished, 1, .75}, {records(3, 2, 1), 1, runs.Finished, 2, .875},
+		{records(3, none, 1), 1, runs.Finished, 2.5, .875}, {records(none, none), 1, runs.Finished, math.NaN(), .875},
+		{records(3, 2), 7, runs.Finished, 2, .875}, {records(3, 2), 1, runs.Diverged, math.NaN(), math.NaN()}} {
+		of := trial{State: c.state, Records: c.records, Summary: runs.Summary{Best: c.best,
+			Models: []runs.Model{{Phi: 9}, {Phi: 2.5, Kept: true}}}}
+		for q, want := range map[quantity]float64{phi: c.phi, valLoss: c.val} {
+			if got := of.found(q); got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+				t.Errorf("%+v: %s %g", c, q, got)
+			}
 		}
 	}
 }

@@ -23,6 +23,15 @@ func fiveDigits(v float64) string {
 	return fmt.Sprintf("%.5g", v)
 }
 
+// lossDigits writes a test loss with the digits that it has: models are solved until Φ is right to
+// some 1e-4, and test losses are off by up to 5e-4 of their own.
+func lossDigits(v float64) string {
+	if text := fiveDigits(v); text == unknown {
+		return text
+	}
+	return fmt.Sprintf("%.3g", v)
+}
+
 // threeDigits writes what was spent with three digits.
 func threeDigits(v float64) string {
 	switch {
@@ -41,7 +50,7 @@ func (k *ranking) Table() [][]string {
 	rows := [][]string{{"method", k.Spec.Choose.Title(), "test loss", "test accuracy", "MB", "calls", "s",
 		"to " + fiveDigits(k.Target) + ": MB", "calls", "s", "best of its grid", ""}}
 	for _, e := range sortedBy(k.all(), k.median) {
-		row := []string{e.Method.Name, fiveDigits(k.median(e)), fiveDigits(medianOf(e.Best, (*trial).testLoss)),
+		row := []string{e.Method.Name, fiveDigits(k.median(e)), lossDigits(medianOf(e.Best, (*trial).testLoss)),
 			fiveDigits(medianOf(e.Best, (*trial).testAccuracy))}
 		for _, c := range costs {
 			row = append(row, threeDigits(medianOf(e.Best, func(t *trial) float64 { return t.spent(c) })))
@@ -108,7 +117,7 @@ func (k *ranking) line(e *entry, t *trial, best bool) []string {
 		edges = strings.Join(e.Edges, " ")
 	}
 	target := k.targets[t.Seed]
-	numbers := []float64{t.end(phi.of), t.end(valLoss.of), t.end(holdoutLoss.of), t.testLoss(), t.testAccuracy()}
+	numbers := []float64{t.found(phi), t.found(valLoss), t.found(holdoutLoss), t.testLoss(), t.testAccuracy()}
 	reached := []float64{target}
 	for _, c := range costs {
 		numbers, reached = append(numbers, t.spent(c)), append(reached, t.costUntil(target, k.Spec.Choose, c))

@@ -153,6 +153,22 @@ func (t *trial) read() (err error) {
 // end returns a number of the last record of a run that has finished, NaN of others.
 func (t *trial) end(of func(runs.Record) float64) float64 { return t.at(len(t.Records)-1, of) }
 
+// found returns a quantity of the iterate that a finished run gives as its result, which held-out
+// examples may have chosen before the last: of its record or, where that has no Φ, of the model
+// solved there. It is NaN of other runs.
+func (t *trial) found(q quantity) float64 {
+	of := slices.IndexFunc(t.Records, func(r runs.Record) bool { return r.Iteration == t.Summary.Best })
+	if of < 0 { // of a baseline
+		of = len(t.Records) - 1
+	}
+	v := t.at(of, q.of)
+	kept := slices.IndexFunc(t.Summary.Models, func(m runs.Model) bool { return m.Kept })
+	if math.IsNaN(v) && q == phi && kept >= 0 && !math.IsNaN(t.end(phi.of)) {
+		v = float64(t.Summary.Models[kept].Phi)
+	}
+	return v
+}
+
 // at returns a number of a record of a run that has finished, NaN of others.
 func (t *trial) at(i int, of func(runs.Record) float64) float64 {
 	if t.State != runs.Finished || len(t.Records) == 0 {
