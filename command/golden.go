@@ -10,6 +10,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -113,6 +114,10 @@ func (g *checkSet) newMethod(params string) (algo.Method, error) {
 			strings.Join(follow, " and ")))
 	}
 	traits, graph := algo.TraitsOf(m), network.Ring
+	if traits.Adapt != nil { // x has a start, and no search for one is asked for
+		traits.Adapt(algo.Setting{Penalties: g.Kind == "logistic",
+			Given: func(name string) bool { return strings.Contains(params, strconv.Quote(name)) }})
+	}
 	switch {
 	case traits.Compositional:
 		return nil, dsbo.ConfigErrorf("%s is for compositional problems alone, which this verb does not draw", g.Algo)

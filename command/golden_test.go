@@ -127,7 +127,7 @@ func zeros(n, cols int) (m matrix) {
 // is refused by the parameter that it lacks.
 func TestGoldenOfAllMethods(t *testing.T) {
 	t.Parallel()
-	needs := map[string]string{"dascgd": "compositional problems alone", "newtoncg": `init must be "x0"`}
+	needs := map[string]string{"dascgd": "compositional problems alone"}
 	for _, m := range algo.Names() {
 		args := []string{"golden", "-K=2", "-p=2", "-q=2", m}
 		if slices.Contains(algo.Parameters(testkit.Get(algo.New(m))), "lg") {
