@@ -83,7 +83,7 @@ func (r *run) bindSteps(ctx context.Context, at beginning, start problem, c *tra
 }
 
 // vainFlags returns a warning for each flag that changes nothing for a method: its unknown
-// ones, of parameters that it lacks, and -batch.
+// ones, of parameters that it lacks, and others of what the run or the method does not have.
 func (s *Settings) vainFlags(unknown []string, m algo.Method) (warnings []string) {
 	for _, flag := range unknown {
 		warnings = append(warnings, fmt.Sprintf("-%s changes nothing: %s has no such parameter", flag, s.Algorithm))
@@ -91,6 +91,17 @@ func (s *Settings) vainFlags(unknown []string, m algo.Method) (warnings []string
 	if draws := algo.TraitsOf(m).FullBatch; draws != "" && s.given["batch"] && s.Batch > 0 {
 		warnings = append(warnings, fmt.Sprintf("-batch %d changes nothing: %s takes all examples (%s)",
 			s.Batch, s.Algorithm, draws))
+	}
+	probe := algo.Clone(m)
+	if s.given["mix"] && s.Mix != "" && probe.Init(1, 1, 1) == nil && algo.TraitsOf(probe).Alike {
+		warnings = append(warnings, fmt.Sprintf("-mix %s changes nothing: all that agents send with %s is for exact "+
+			"averages", s.Mix, s.Algorithm))
+	}
+	if s.given["patience"] && s.Patience > 0 && s.Holdout == 0 {
+		warnings = append(warnings, fmt.Sprintf("-patience %d changes nothing: no examples are held out", s.Patience))
+	}
+	if s.given["memory"] && algo.TraitsOf(m).Dense == nil {
+		warnings = append(warnings, fmt.Sprintf("-memory changes nothing: %s has no matrices", s.Algorithm))
 	}
 	return warnings
 }
