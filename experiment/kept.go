@@ -46,11 +46,21 @@ func (e *ending) conclude(head string, tuned, rival *candidates.Model, lost bool
 		Foreign: rival.Finder != tuned.Finder, Counted: e.problem.whole.Counted,
 		Gains: gains, Phi: tuned.Phi, PhiAgainst: rival.Phi,
 		PhiSpread: max(tuned.Spread, rival.Spread),
-		Notes: slices.Concat(notes, rival.BeyondNotes(),
+		Notes: slices.Concat(notes, unmovedNotes(tuned, rival, e.problem.meaning.Symbol), rival.BeyondNotes(),
 			unconvergedNotes(e.summary.Models, e.problem.meaning.Symbol),
 			reachedNotes(e.summary.Models, e.result.Records)),
 	}.Verdict()
 	return kept
+}
+
+// unmovedNotes returns a note where the iterations have left x where the rival has it; nil
+// elsewhere.
+func unmovedNotes(tuned, rival *candidates.Model, symbol string) []string {
+	if tuned.FoundBy != "" || !slices.Equal(tuned.X, rival.X) {
+		return nil
+	}
+	return []string{fmt.Sprintf("The %s of the iterations has not moved from %s: both are one model.", symbol,
+		rival.Name)}
 }
 
 // addSpread gives gains the largest change of a loss between the two solutions of a model of a

@@ -274,9 +274,10 @@ func (g Gain) untested(head, against string) string {
 // lowerFirst writes the first letter of a sentence small.
 func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }
 
-// beside returns the change of the loss on examples that have chosen something.
-func (g Gain) beside(symbol string) string {
-	did := map[string]string{HeldOut: "chose the iterate", CrossFitted: "chose strengths",
+// beside returns the change of the loss on examples that have chosen something: held-out ones the
+// given choice.
+func (g Gain) beside(symbol, choice string) string {
+	did := map[string]string{HeldOut: "chose " + choice, CrossFitted: "chose strengths",
 		Validation: "tuned " + symbol}[g.Set]
 	return fmt.Sprintf("%s %s (rows that %s)", g.Set, g.percentText(), did)
 }

@@ -105,6 +105,17 @@ func TestSentences(t *testing.T) {
 		"worse, of another": {of(Contest{Foreign: true, Against: "linear", Meaning: Penalties}, Worse),
 			"as linear is another model"},
 		"worse": {of(Contest{Meaning: Penalties}, Worse), "as Φ, which decides, is not higher"},
+		"worse, beside held-out rows": {
+			of(Contest{Meaning: Penalties, Gains: []Gain{gain(HeldOut, 1, 1.1, .2)}}, Worse),
+			"as Φ is not higher, nor the held-out loss by a standard error"},
+		"rows chose the iterate": {verdict(gain(Test, 1, .8, .01), gain(HeldOut, 1, .9, .01)),
+			"held-out −10.0 % (rows that chose the iterate)"},
+		"a search found λ": {Contest{Meaning: Penalties, Count: 2, NotBy: "madsbo", Against: "λ = 1", Constant: 1,
+			Gains: []Gain{gain(Test, 1, .8, .01), gain(HeldOut, 1, .9, .01)}}.Verdict().Sentence,
+			"held-out −10.0 % (rows that chose which model is kept)"},
+		"a search found λ, no test rows": {Contest{Meaning: Penalties, Count: 2, NotBy: "madsbo", Against: "λ = 1",
+			Constant: 1, Gains: []Gain{gain(HeldOut, 1, .9, .01)}}.Verdict().Sentence,
+			" Which model is kept was chosen by"},
 	} {
 		if !strings.Contains(c[0], c[1]) {
 			t.Errorf("%s: %q has no %q", name, c[0], c[1])

@@ -123,10 +123,12 @@ type Model struct {
 	// Spread is by how much Phi differs between the solutions from two starts, where there were
 	// two: Phi is of the one of the lower loss on training examples.
 	Spread Number `json:"phi_spread,omitzero"`
-	Steps  int    `json:"refit_steps"` // Hessian-vector products of the solution; of a network of tune: gradients
+	// Hessian-vector products of the solution; of a network of tune, or trained by draws: gradients
+	Steps int `json:"refit_steps"`
 	// else nothing of this model is exact; where Reached, whether the lower loss has settled
-	Converged bool   `json:"refit_converged"`
-	Gradient  Number `json:"refit_gradient"` // norm that is left of the lower gradient, as a share of the first one
+	Converged bool `json:"refit_converged"`
+	// norm that is left of the lower gradient, as a share of the first one; not known by draws
+	Gradient Number `json:"refit_gradient"`
 }
 
 // Solved reports whether what the model is told to be is of its λ: its solution has converged, or Φ

@@ -139,7 +139,7 @@ func (c Contest) Verdict() Verdict {
 	var others []string
 	for _, o := range c.Gains[1:] {
 		if !o.spent() && !o.few() {
-			others = append(others, o.beside(c.Meaning.Symbol))
+			others = append(others, o.beside(c.Meaning.Symbol, c.heldOutChoice()))
 		}
 	}
 	if others != nil {
@@ -188,6 +188,15 @@ func expectedText(found Outcome, expected, change Number) string {
 	return fmt.Sprintf(text, strings.TrimLeft(percent(expected), "+−"))
 }
 
+// heldOutChoice returns what held-out examples have chosen: no iterate where a search after the
+// iterations has found the tuned hyperparameters.
+func (c Contest) heldOutChoice() string {
+	if c.NotBy != "" {
+		return "which model is kept"
+	}
+	return "the iterate"
+}
+
 // untestedText returns the reason why there is no verdict, and how to get one.
 func (c Contest) untestedText(expected Number) string {
 	advice, folds := "Test rows would give a verdict.", ""
@@ -201,8 +210,12 @@ func (c Contest) untestedText(expected Number) string {
 		}
 		return " Not tested."
 	case HeldOut:
-		return fmt.Sprintf(" The iterate, and which model is kept, were chosen by these rows; what the %s give on "+
-			"others is not known. %s%s", c.Meaning.Many, advice, folds)
+		chosen := "The iterate, and which model is kept, were"
+		if c.NotBy != "" {
+			chosen = "Which model is kept was"
+		}
+		return fmt.Sprintf(" %s chosen by these rows; what the %s give on others is not known. %s%s", chosen,
+			c.Meaning.Many, advice, folds)
 	}
 	return fmt.Sprintf(" The %s were chosen by these rows; what they give on others is not known. %s%s",
 		c.Meaning.Many, advice, folds)
@@ -245,7 +258,11 @@ func (c Contest) lostText(outcome Outcome) string {
 	case c.Foreign:
 		return fmt.Sprintf("; the tuned %s is kept all the same, as %s is another model", c.Meaning.Symbol, c.Against)
 	}
-	return fmt.Sprintf("; the tuned %s is kept all the same, as Φ, which decides, is not higher", c.Meaning.Symbol)
+	text := "; the tuned %s is kept all the same, as Φ, which decides, is not higher"
+	if slices.ContainsFunc(c.Gains, func(g Gain) bool { return g.Set == HeldOut && g.LossError.Known() }) {
+		text = "; the tuned %s is kept all the same, as Φ is not higher, nor the held-out loss by a standard error"
+	}
+	return fmt.Sprintf(text, c.Meaning.Symbol)
 }
 
 // crossFitted reports whether the models are compared by cross-fitted losses.

@@ -181,13 +181,16 @@ func (f *Finder) solve(ctx context.Context, m *Model, y, z []float64, tol float6
 	case err != nil:
 		return fmt.Errorf("model of %s: %w", m.Name, err)
 	}
-	if m.Gradient = runs.Number(sol.Residual); !m.Gradient.Known() {
+	if m.Gradient = runs.Number(sol.Residual); !m.Gradient.Known() && f.training == nil {
 		f.watch.Log("warning: model of %s: the gradient of its training loss is not finite", m.Name)
 		m.Y, m.z, m.gradient, m.Converged, m.Phi = nil, nil, nil, false, runs.Unknown()
 		return nil
 	}
 	m.Y, m.z, m.gradient, m.Converged = sol.Y, sol.Z, sol.Gradient, sol.Converged
 	m.Steps += sol.Products
+	if f.training != nil {
+		m.effort = "gradient"
+	}
 	if m.otherY = other.Y; other.Y != nil {
 		m.Steps += other.Products
 		m.Spread = runs.Number(math.Abs(sol.Phi - other.Phi))
@@ -250,7 +253,8 @@ func lowerOf(first, second exact.Solution, err, secondErr error) (sol, other exa
 }
 
 // solveByTraining finds y of the lower problem at x by a run from the start, with the draws of
-// every other model. It has converged as far as such a run does. Phi of the result is f(x, y).
+// every other model. It has converged as far as such a run does. Phi of the result is f(x, y), and
+// Products are gradients of an agent; what is left of the lower gradient is not found.
 func (f *Finder) solveByTraining(ctx context.Context, x []float64) (exact.Solution, error) {
 	c := *f.training
 	c.Problem, c.StartX = f.Problem, x
@@ -268,5 +272,6 @@ func (f *Finder) solveByTraining(ctx context.Context, x []float64) (exact.Soluti
 		return exact.Solution{}, err
 	}
 	phi, _, err := f.Problem.Losses(ctx, train.Fit{X: x, Y: result.Y})
-	return exact.Solution{Phi: phi, Y: result.Y, Converged: true}, err
+	return exact.Solution{Phi: phi, Y: result.Y, Converged: true, Residual: math.NaN(),
+		Products: int(result.Usage[0].LowerGrad)}, err
 }

@@ -1,6 +1,7 @@
 package candidates_test
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -147,7 +148,7 @@ func TestByTraining(t *testing.T) {
 	p := testkit.Get(train.NewProblem(task, models.Logistic{Features: 4}, models.Config{Seed: 1}))
 	exact := testkit.Get(p.Solver().Lower(t.Context(), make([]float64, 4), nil, 1e-9))
 	p.Nonconvex, p.Sent = true, new(dsbo.Traffic)
-	method := algo.Held(&algo.AdamCG{})
+	method := algo.Held(&algo.AdamCG{T: 20})
 	if method == nil {
 		t.Fatal("no method holds x")
 	}
@@ -163,5 +164,9 @@ func TestByTraining(t *testing.T) {
 	}
 	if !m.Converged || !(m.Phi > 0) || p.Sent.Bytes == 0 {
 		t.Errorf("the model is %+v, after %+v", m.Model, *p.Sent)
+	}
+	steps := 200 * method.(*algo.AdamCG).T
+	if m.Effort() != fmt.Sprintf("%d gradients", steps) || m.Gradient.Known() {
+		t.Errorf("the model took %s, want %d gradients; %g is left of the lower one", m.Effort(), steps, m.Gradient)
 	}
 }
