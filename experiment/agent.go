@@ -30,7 +30,7 @@ type Session interface {
 	Decided() register.Session // the members' decision
 	Enters() bool              // whether the agent lacks the session's starting state
 	Join(ctx context.Context, keep func(given []byte) error) error
-	Finish(ctx context.Context) error // after nil the result is final
+	Finish() error // after nil the result is final
 }
 
 // An opener starts an agent's meeting with the other agents of a run over a graph. Data are the
@@ -242,7 +242,7 @@ func (l *oneAgent) attemptAgain(ctx context.Context, r *run, err error) (next be
 	hasResult := err == nil
 	if hasResult && !l.final {
 		r.view.Log("finished; waiting for the other agents")
-		if err = l.session.Finish(ctx); err == nil {
+		if err = l.session.Finish(); err == nil {
 			l.final = true
 		}
 	}

@@ -190,7 +190,7 @@ func (l *lone) files() string {
 	return all.String()
 }
 
-func (l *lone) Finish(context.Context) error {
+func (l *lone) Finish() error {
 	l.final = true
 	return nil
 }

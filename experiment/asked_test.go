@@ -74,6 +74,21 @@ func TestSiteRefuses(t *testing.T) {
 	}
 }
 
+// TestFingerprintAsks: before an agent meets others its site is asked for terms of its rows: of
+// 20 to train, 10 to validate and 5 to test.
+func TestFingerprintAsks(t *testing.T) {
+	for _, refusal := range []error{nil, dsbo.ErrConfig} {
+		j, asked := parseTiny(t, "-agents=2"), site.Request{}
+		j.Site = func(more func(*site.Request)) error { more(&asked); return refusal }
+		r := newRun(j, inProcess{})
+		testkit.OK(r.prepare(io.Discard))
+		if digest, err := r.fingerprint(t.Context(), 1); asked.Rows != 5 || !errors.Is(err, refusal) ||
+			(digest == nil) != (refusal != nil) {
+			t.Errorf("asked for %d rows: %x, %v", asked.Rows, digest, err)
+		}
+	}
+}
+
 // TestMatrixAsked: the Hessian is always there, and differential privacy has no other one.
 func TestMatrixAsked(t *testing.T) {
 	for _, c := range []struct {
@@ -243,14 +258,15 @@ func TestStructuresAsked(t *testing.T) {
 // TestLevelNote: levels are told with their strength, slopes where there are some.
 func TestLevelNote(t *testing.T) {
 	for _, c := range []struct {
-		slopes float64
-		kept   bool
-		want   string
+		strength, slopes float64
+		kept             bool
+		want             string
 	}{
-		{0, false, "All sites have one level"}, {2, false, "All sites have one level"},
-		{0, true, "shrunk as by 10 rows: on 7 rows"}, {.1, true, "shrunk as by 10 rows, and slopes, as by 0.1: on 7"},
+		{10, 0, false, "All sites have one level"}, {10, 2, false, "All sites have one level"},
+		{1, 0, true, "shrunk as by 1 row: on 7 rows"},
+		{10, .1, true, "shrunk as by 10 rows, and slopes, as by 0.1: on 7"},
 	} {
-		note := levelNote(levelChoice{10, c.slopes, runs.Gain{Examples: 7}}, c.kept)
+		note := levelNote(levelChoice{c.strength, c.slopes, runs.Gain{Examples: 7}}, c.kept)
 		if !strings.Contains(note, c.want) {
 			t.Errorf("%q, want %q", note, c.want)
 		}

@@ -59,9 +59,10 @@ func TestMixingKept(t *testing.T) {
 func TestPresetOfMethod(t *testing.T) {
 	task := newTiny()
 	task.Presets = append(task.Presets, Preset{Name: "lone", K: 3, Method: testkit.Get(algo.New("soba")),
-		Matrix: dsbo.DampedHessian})
+		Matrix: dsbo.DampedHessian}, Preset{Name: "late", Method: testkit.Get(algo.New("srba"))})
 	for args, want := range map[string]string{
-		"-algorithm=soba": "lone damped", "-algorithm=saba": "lone hessian", "-algorithm=dsoba": "fast hessian",
+		"-algorithm=soba": "lone damped", "-algorithm=saba": "lone hessian", "-algorithm=srba": "late hessian",
+		"-algorithm=dsoba":             "fast hessian",
 		"-algorithm=saba -preset=lone": "lone hessian", "-algorithm=soba -curvature=hessian": "lone hessian",
 		"-algorithm=newtoncg": "tuned hessian", "-algorithm=sgd": "fast ",
 	} {
@@ -71,6 +72,10 @@ func TestPresetOfMethod(t *testing.T) {
 		if got := fmt.Sprint(p.Name, " ", j.Settings.Matrix); err != nil || !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %s, want %s, error %v", args, got, want, err)
 		}
+	}
+	made := Preset{Name: "made", Method: testkit.Get(algo.New("soba")), Models: []string{"mlp", "linear"}}
+	if got := presetsHelp([]Preset{made}); !strings.Contains(got, "made: -model mlp -algorithm soba -K 0") {
+		t.Errorf("help of a preset for models: %s", got)
 	}
 	help := strings.Split(presetsHelp(task.Presets), "\n")
 	all := strings.Join(help, "")
@@ -265,8 +270,9 @@ func TestEvaluationChosen(t *testing.T) {
 		p := new(problem)
 		p.Nonconvex = c.nonconvex
 		got := r.trainConfig(beginning{}, p, &algo.Tuned{}, nil)
-		if off := got.Evaluate == train.EvaluateOff; off != c.off || got.Newest != c.newest ||
-			got.HeldOut != (c.holdout > 0) {
+		on := r.trainConfig(beginning{point: new(train.Point)}, p, &algo.Tuned{}, nil)
+		if off := got.Evaluate == train.EvaluateOff; off != c.off || got.Newest != c.newest || got.Resume ||
+			!on.Resume || got.DenseLimit != 4<<30 || got.HeldOut != (c.holdout > 0) {
 			t.Errorf("%+v: evaluated %v, the newest %t", c, got.Evaluate, got.Newest)
 		}
 	}

@@ -1,10 +1,17 @@
 package experiment
 
 import (
+	"fmt"
+	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"dsbo/algo"
 	"dsbo/experiment/candidates"
+	"dsbo/internal/testkit"
+	"dsbo/models"
+	"dsbo/network/membership"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -125,6 +132,50 @@ func TestKeptGain(t *testing.T) {
 		}
 		if got := e.keptGain(4); got != c.want || e.summary.Verdict.ExpectedKept != c.want {
 			t.Errorf("%+v: %g", c, got)
+		}
+	}
+}
+
+// TestSearchBounded: the search from the best constant on may take the products of the iterations,
+// which are more here than the models'.
+func TestSearchBounded(t *testing.T) {
+	log, folder := new(strings.Builder), runs.Folder(filepath.Join(t.TempDir(), "run"))
+	testkit.OK(Run(t.Context(), newTiny(), strings.Fields("-agents=3 -algorithm=dsoba -x0=5 -alpha=1e-9 -K=1000 "+
+		"-eval-every=1000 -evaluate=off -report=false -out="+string(folder)), io.Discard, log))
+	_, text, _ := strings.Cut(log.String(), "downhill from there, by about ")
+	var most int
+	fmt.Sscan(text, &most)
+	if least := testkit.Get(folder.Records())[1].HVP / 3; least < 1000 || most < least {
+		t.Errorf("%d products after %d of the iterations: %s", most, least, log)
+	}
+}
+
+// TestLongestVector: vectors are bounded once the model is known, by more than what is always sent.
+func TestLongestVector(t *testing.T) {
+	r := ofJob(new(Job), run{})
+	r.params.method = new(algo.NewtonCG)
+	if n := r.longestVector(); n != 0 {
+		t.Errorf("%d numbers of a model that is not known", n)
+	}
+	for features, more := range map[int]bool{2: false, 1 << 17: true} {
+		r.loaded = &loaded{model: models.Logistic{Features: features}}
+		if n := r.longestVector(); n < 1<<16 || (n > 1<<16) != more {
+			t.Errorf("%d features: at most %d numbers", features, n)
+		}
+	}
+}
+
+// TestFinalEpoch: the session that began the epoch of a result is the log's, 0 of the first epoch,
+// and not known of one that the log does not have yet.
+func TestFinalEpoch(t *testing.T) {
+	for epoch, want := range map[int]string{0: "0 true", 1: "5 true", 2: "8 true", 3: "0 false"} {
+		f := &agentFolder{Folder: runs.Folder(t.TempDir())}
+		testkit.OK(f.WriteChanges(membership.Log{{Epoch: 1, Session: 5, ID: strings.Repeat("0", 64), Members: []int{0}},
+			{Epoch: 2, Session: 8, ID: strings.Repeat("1", 64), Members: []int{0}}}))
+		testkit.OK(f.WriteSummary(runs.Summary{State: runs.Finished, Epoch: epoch}))
+		session, known, err := f.finalEpoch()
+		if got := fmt.Sprint(session, known); err != nil || got != want {
+			t.Errorf("epoch %d: %s, want %s, error %v", epoch, got, want, err)
 		}
 	}
 }

@@ -14,13 +14,13 @@ import (
 
 	"dsbo"
 	"dsbo/ad"
-	"dsbo/algo"
 	"dsbo/data"
 	"dsbo/experiment/candidates"
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/network/membership"
+	"dsbo/network/networktest"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -209,21 +209,6 @@ type unbased struct{ models.Logistic }
 
 func (unbased) Baselines() []models.Baseline { return nil }
 
-// TestManySites: models of 32 sites are tried at each other, and of 33 none is.
-func TestManySites(t *testing.T) {
-	for n, want := range map[int]int{mostCrossed: mostCrossed, mostCrossed + 1: 0} {
-		p := train.Problem{Oracles: slices.Repeat([]dsbo.Oracle{struct{ dsbo.Oracle }{}}, n)}
-		p.Score = func(int, train.Fit) (s train.Scores, err error) { return s, nil }
-		e := &ending{run: ofJob(new(Job), run{})}
-		e.problem.model = models.Logistic{Features: 1}
-		sites := make([]runs.Site, n)
-		testkit.OK(e.exchangeSiteModels(t.Context(), sites, p, make([]train.Fit, n)))
-		if got := len(sites[0].OthersAlone); got != want {
-			t.Errorf("%d sites: each is scored by %d models, want %d", n, got, want)
-		}
-	}
-}
-
 // TestLeastRows: the fewest training rows are counted at the start; a resumed run has them from its
 // folder, 0 where that has none.
 func TestLeastRows(t *testing.T) {
@@ -279,21 +264,6 @@ func TestStartOfUnknown(t *testing.T) {
 	}
 }
 
-// TestFinalEpoch: the session that began the epoch of a result is the log's, 0 of the first epoch,
-// and not known of one that the log does not have yet.
-func TestFinalEpoch(t *testing.T) {
-	for epoch, want := range map[int]string{0: "0 true", 1: "5 true", 2: "8 true", 3: "0 false"} {
-		f := &agentFolder{Folder: runs.Folder(t.TempDir())}
-		testkit.OK(f.WriteChanges(membership.Log{{Epoch: 1, Session: 5, ID: strings.Repeat("0", 64), Members: []int{0}},
-			{Epoch: 2, Session: 8, ID: strings.Repeat("1", 64), Members: []int{0}}}))
-		testkit.OK(f.WriteSummary(runs.Summary{State: runs.Finished, Epoch: epoch}))
-		session, known, err := f.finalEpoch()
-		if got := fmt.Sprint(session, known); err != nil || got != want {
-			t.Errorf("epoch %d: %s, want %s, error %v", epoch, got, want, err)
-		}
-	}
-}
-
 // TestWarnedSteps: a step too large for the curvature is warned of; a method without steps is not.
 func TestWarnedSteps(t *testing.T) {
 	const small = "-algorithm=dsoba -alpha=1e-9 "
@@ -336,13 +306,17 @@ func TestTablesShown(t *testing.T) {
 }
 
 // TestPosed: what is loaded stays loaded; a problem is of all agents of the start where members
-// change, and of no epoch else.
+// change, and of no epoch else; agents that join are loaded with the others.
 func TestPosed(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log.jsonl")
 	testkit.OK(os.WriteFile(log, []byte(`{"epoch":1,"iteration":1,"members":[0,2],"edges":[[0,2]],"proposer":0}`+
 		"\n"), 0o600))
+	joins := filepath.Join(t.TempDir(), "joins.jsonl")
+	testkit.OK(os.WriteFile(joins, []byte(`{"epoch":1,"iteration":1,"members":[0,2,3],"edges":[[0,2],[2,3]],`+
+		`"proposer":0}`+"\n"), 0o600))
 	const damped = " -algorithm=newtoncg -curvature=damped"
-	for args, want := range map[string]string{"": "[]", " -membership=" + log: "[0 1 2]", damped: "[]"} {
+	for args, want := range map[string]string{"": "[]", " -membership=" + log: "[0 1 2]", damped: "[]",
+		" -membership=" + joins: "[0 1 2]"} {
 		r, p := testkit.Get2(parseTiny(t, "-agents=3"+args).poseHere(t.Context()))
 		if got := fmt.Sprint(p.epoch.Members); got != want {
 			t.Errorf("%q: a problem of %s, want %s", args, got, want)
@@ -351,18 +325,44 @@ func TestPosed(t *testing.T) {
 			t.Errorf("%q: products with %v", args, p.Matrix)
 		}
 		before := r.loaded
+		if n := len(before.data.Shards); n == 4 != strings.Contains(args, "joins") {
+			t.Errorf("%q: data of %d agents", args, n)
+		}
 		if again := testkit.Get(r.load(t.Context(), beginning{changes: r.changes}, []int{0, 1, 2})); again != before {
 			t.Errorf("%q: data are loaded twice", args)
 		}
 	}
+	_, p := testkit.Get2(parseTiny(t, "-agents=3").poseHere(t.Context()))
+	for n, e := range map[int]membership.Epoch{3: {}, 2: {Members: []int{0, 2}, Edges: membership.Edges{{0, 2}}}} {
+		of := testkit.Get(p.ofMembers(e))
+		if len(of.Oracles) != n || len(of.data.Shards) != n || len(of.whole.Shards) != n {
+			t.Errorf("a problem of %d oracles and the data of %d, want %d", len(of.Oracles), len(of.data.Shards), n)
+		}
+	}
 	_, _, err := parseTiny(t, "-agents=3 -algorithm=dascgd").poseHere(t.Context())
 	testkit.WantError(t, "a method for compositional problems", err, dsbo.ErrCapability, "that of tiny is none")
+	task := newTiny()
+	task.Load = func(a Agents) (set data.Task, m models.Model, err error) {
+		set, _, err = newTiny().Load(a)
+		return set, models.Compositional{P: 1, Q: 1, Outer: func(y *ad.Node, _ models.Batch) *ad.Node {
+			return ad.Dot(y, y)
+		}, Inner: func(x *ad.Node, _ models.Batch) *ad.Node { return x }}, err
+	}
+	_, _, err = testkit.Get(Parse(task, []string{"-agents=3", "-algorithm=dascgd"}, io.Discard)).poseHere(t.Context())
+	testkit.OK(err)
 }
 
 // TestRoughProblem: problems of products are in float32, of all rows; others in float64, by the
 // batches of the run.
 func TestRoughProblem(t *testing.T) {
 	_, p := testkit.Get2(parseTiny(t, "-agents=3 -batch=4 -dtype=float32").poseHere(t.Context()))
+	teams, closeAll := networktest.Processes(p.W, []int{0, 1}, []int{2})
+	defer closeAll()
+	here := p
+	here.Team = teams[0]
+	if o := testkit.Get(here.roughProblem(p.data, p.model)).Oracles; o[1] == nil || o[2] != nil {
+		t.Errorf("oracles %v; those here must be of the agents here", o)
+	}
 	for rough, make := range map[bool]func(data.Task, models.Model) (train.Problem, error){true: p.roughProblem,
 		false: p.problemOf} {
 		o := testkit.Get(make(p.data, p.model)).Oracles[0]
@@ -378,21 +378,6 @@ func TestRoughProblem(t *testing.T) {
 		}
 		if whole := slices.Equal(draws[0], draws[1]); whole != rough || short != rough {
 			t.Errorf("rough %t: of all rows %t, in float32 %t", rough, whole, short)
-		}
-	}
-}
-
-// TestLongestVector: vectors are bounded once the model is known, by more than what is always sent.
-func TestLongestVector(t *testing.T) {
-	r := ofJob(new(Job), run{})
-	r.params.method = new(algo.NewtonCG)
-	if n := r.longestVector(); n != 0 {
-		t.Errorf("%d numbers of a model that is not known", n)
-	}
-	for features, more := range map[int]bool{2: false, 1 << 17: true} {
-		r.loaded = &loaded{model: models.Logistic{Features: features}}
-		if n := r.longestVector(); n < 1<<16 || (n > 1<<16) != more {
-			t.Errorf("%d features: at most %d numbers", features, n)
 		}
 	}
 }

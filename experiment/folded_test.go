@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -11,11 +12,14 @@ import (
 	"strings"
 	"testing"
 
+	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
 	"dsbo/experiment/candidates"
 	"dsbo/internal/testkit"
 	"dsbo/models"
+	"dsbo/network"
+	"dsbo/network/networktest"
 	"dsbo/runs"
 	"dsbo/train"
 )
@@ -153,6 +157,17 @@ func TestFoldedRun(t *testing.T) {
 		if n := len(s.Verdict.Gains); n != 2 { // on test rows, and on those of other folds
 			t.Errorf("%s: %d gains", name, n)
 		}
+		kept := 0
+		for _, one := range s.Structures {
+			if one.Kept {
+				kept++
+			}
+		}
+		if kept != 1 || s.Constants == nil || (f.done.Lasso != nil) != c.lasso ||
+			(f.done.Levels.Strength > 0) != strings.Contains(c.note, "a level of its own") && c.levels.Slopes == nil {
+			t.Errorf("%s: %d structures are kept, of constants %v; levels %+v, lasso %v", name, kept, s.Constants,
+				f.done.Levels, f.done.Lasso)
+		}
 		for _, g := range s.Verdict.Gains {
 			if n := float64(g.Examples); g.Set == runs.Test && n != examples ||
 				g.Set != runs.Test && (g.Set != runs.CrossFitted || n != foldedRows*float64(len(s.Sites))) {
@@ -180,6 +195,97 @@ func TestFoldsOf(t *testing.T) {
 	fit := testkit.Get(p.foldsOf(c, nil))
 	if got := fit.Model.Of.Level.Ridge; !fit.Model.Apart || !(math.Abs(got-0.1) < 1e-15) {
 		t.Errorf("levels apart %t, by a ridge of %g", fit.Model.Apart, got)
+	}
+}
+
+// TestStartsAtStructures: where folds choose beforehand, the iterations start at the λ of the best
+// structure, a number a feature, unless -x0 names a start. A run that goes on does not look for it
+// once more.
+func TestStartsAtStructures(t *testing.T) {
+	each := models.Folds{Of: models.Linear{Features: 2, Outputs: 1, Loss: models.Squared{}}, Count: 3}
+	for flag, begins := range map[string]bool{"": true, " -x0=1": false} {
+		f, log, out := new(folded), new(strings.Builder), filepath.Join(t.TempDir(), "run")
+		task, start := f.task(), []float64(nil)
+		f.cross.Begin = func(lambda []float64) (models.Model, error) {
+			start = lambda
+			return each, nil
+		}
+		task.Load = func(a Agents) (data.Task, models.Model, error) {
+			set, _, err := f.Load(a)
+			return set, each, err
+		}
+		task.Finish, task.Sites = nil, nil
+		task.Start = func() (x, y []float64) { return start, nil }
+		run := func(args string) runs.Summary {
+			start = nil
+			testkit.OK(Run(t.Context(), task, strings.Fields(args+" -report=false -out="+out), io.Discard, log))
+			return testkit.Get(runs.Folder(out).ReadSummary())
+		}
+		s := run("-agents=3 -K=1 -keep-checkpoints -algorithm=dsoba -alpha=1e-9 -rivals=false" + flag)
+		x := testkit.Get(runs.Folder(out).ReadLambda())
+		if (start != nil) != begins || begins && (len(x) != 2 ||
+			!(math.Abs(x[0]-start[0])+math.Abs(x[1]-start[1]) <= 1e-6)) ||
+			strings.Contains(strings.Join(s.Verdict.Notes, " "), "λ starts at") != begins {
+			t.Errorf("%s: start %v, the iterations end at %v, notes %q", flag, start, x, s.Verdict.Notes)
+		}
+		before := leftBy(t, out)
+		testkit.OK(os.Remove(runs.Folder(out).Path(runs.SummaryFile)))
+		again := run("-resume")
+		before.check(t, out, "going on")
+		if n := strings.Count(log.String(), "structures of penalties, at"); n != map[bool]int{true: 1}[begins] ||
+			again.Traffic.Setup != s.Traffic.Setup || (s.Traffic.Setup.Floats > 0) != begins {
+			t.Errorf("%s: structures are looked for %d times; sent are %+v, then %+v", flag, n, s.Traffic,
+				again.Traffic)
+		}
+	}
+}
+
+// A labelled team notes the names of what its agents send.
+type labelled struct {
+	network.Team
+	names *[]string
+}
+
+func (l labelled) Label(all ...network.Carried) {
+	for _, c := range all {
+		*l.names = append(*l.names, c.Name)
+	}
+}
+
+// TestRefitNamed: what is sent to solve for the kept model once more is of all rows by its name, as
+// a plan has it.
+func TestRefitNamed(t *testing.T) {
+	f, ctx := new(folded), t.Context()
+	r, p := testkit.Get2(testkit.Get(Parse(f.task(), []string{"-agents=3"}, io.Discard)).poseHere(ctx))
+	teams, closeAll := networktest.Processes(p.W, []int{0, 1, 2})
+	defer closeAll()
+	var names []string
+	p.Team = labelled{teams[0], &names}
+	e := &ending{run: r, problem: p, result: new(train.Result), watch: modelWatcher{onScreen{barOnly: true}, nil}}
+	found, parts, err := e.keptStructures(ctx, f.cross, 0, "structures")
+	testkit.OK(err)
+	one, tuned := testkit.Get2(found.Models(ctx))
+	final := testkit.Get(e.linearFinalist(ctx, f.cross, parts, found, one, tuned, nil))
+	names = nil
+	testkit.Get(final.refit(ctx, f.cross.All, 1))
+	for _, name := range names {
+		if !strings.HasSuffix(name, ", all rows") {
+			t.Errorf("%q is sent", name)
+		}
+	}
+	if names == nil {
+		t.Error("nothing is sent")
+	}
+}
+
+// TestSiteAlone: what is wrong with a site's data is an error of its model, and no lack of one.
+func TestSiteAlone(t *testing.T) {
+	f := new(folded)
+	r, p := testkit.Get2(testkit.Get(Parse(f.task(), []string{"-agents=3"}, io.Discard)).poseHere(t.Context()))
+	e := &ending{run: r, problem: p, result: new(train.Result)}
+	f.cross.All.Shards[1].Train.X = testkit.Get(ad.FloatTable(foldedRows, 3, make([]float64, 3*foldedRows)))
+	if _, err := e.siteModel(t.Context(), &f.cross, 1, []float64{0}); !errors.Is(err, dsbo.ErrShape) {
+		t.Errorf("one feature more: %v", err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -140,7 +141,8 @@ func TestIterateSentence(t *testing.T) {
 }
 
 // TestStartsAtBest: x starts at the best constant where -best-start asks for it, -x0 names none, x
-// is penalties, and nothing else gives it a start; a box has to contain it.
+// is penalties, and nothing else gives it a start; a box has to contain it, and a preset's is
+// widened.
 func TestStartsAtBest(t *testing.T) {
 	for _, c := range []struct{ asked, given, penalties, known, want bool }{
 		{true, false, true, false, true}, {false, false, true, false, false}, {true, true, true, false, false},
@@ -159,7 +161,15 @@ func TestStartsAtBest(t *testing.T) {
 		for _, asked := range []bool{true, false} {
 			s := new(Settings)
 			s.X0, s.X0Best = x0, asked
-			err := s.validateStart(train.Config{K: 9, Method: &algo.Tuned{Clip: []float64{-2, 3}}})
+			c := train.Config{K: 9, Method: &algo.Tuned{Clip: []float64{-2, 3}}}
+			err := s.validateStart(c)
+			want := []float64{-2, 3}
+			if asked {
+				want = []float64{min(-2, x0), max(3, x0)}
+			}
+			if notes := s.widenBox(c); !slices.Equal(c.Box(), want) || (notes != nil) == inside && asked {
+				t.Errorf("x starts at %g, the best constant %t: in %v, notes %q", x0, asked, c.Box(), notes)
+			}
 			refused := err != nil && strings.Contains(err.Error(), "clip must contain")
 			if refused != (asked && !inside) {
 				t.Errorf("x starts at %g, the best constant %t: %v", x0, asked, err)

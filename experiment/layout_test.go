@@ -119,6 +119,10 @@ func TestFlagsReplaced(t *testing.T) {
 		if err := r.checkFlags(); (err == nil) != same {
 			t.Errorf("flag %s: %v", flag, err)
 		}
+		r.folder = runs.Folder(t.TempDir())
+		if err := r.checkFlags(); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("without a run: %v", err)
+		}
 	}
 }
 

@@ -104,8 +104,12 @@ func unseenGain(ctx context.Context, p train.Problem, m train.Fit, against train
 // number of rows that would shrink as much.
 func levelNote(of levelChoice, kept bool) string {
 	head := "All sites have one level, as one for each does not promise more"
+	unit := "rows"
+	if of.Strength == 1 {
+		unit = "row"
+	}
 	if kept {
-		head = fmt.Sprintf("Each site has a level of its own, which stays there, shrunk as by %g rows", of.Strength)
+		head = fmt.Sprintf("Each site has a level of its own, which stays there, shrunk as by %g %s", of.Strength, unit)
 		if of.SlopeStrength > 0 {
 			head += fmt.Sprintf(", and slopes, as by %g", of.SlopeStrength)
 		}

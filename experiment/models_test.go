@@ -252,6 +252,11 @@ func TestSpread(t *testing.T) {
 			t.Errorf("constant %g: Φ %v, constant %g: %v", c.Lambda, c.Phi, s.Constants[0].Lambda, s.Constants[0].Phi)
 		}
 	}
+	for _, g := range s.Verdict.Gains {
+		if !(g.LossSpread > 0) {
+			t.Errorf("%s: solutions of two starts change no loss", g.Set)
+		}
+	}
 	if s.Verdict.Outcome != runs.Same {
 		t.Errorf("verdict %q: %s", s.Verdict.Outcome, s.Verdict.Sentence)
 	}

@@ -24,7 +24,7 @@ func TestToTheLetter(t *testing.T) {
 	rs := testkit.Get(folder.Records())
 	last := rs[len(rs)-1]
 	if s.Best != 6 || len(s.Models) != 1 || !s.Models[0].Kept || len(s.Verdict.Gains) > 0 ||
-		s.Verdict.Outcome != runs.Unclear || len(s.Constants) > 0 {
+		s.Verdict.Outcome != runs.Unclear || s.Verdict.FoundBy != "madsbo" || len(s.Constants) > 0 {
 		t.Errorf("after iteration %d of 6, %d models, verdict %+v", s.Best, len(s.Models), s.Verdict)
 	}
 	if last.HoldoutLoss.Known() || testkit.Get(folder.ReadConfig()).Holdout != 0 {

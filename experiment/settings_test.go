@@ -252,7 +252,8 @@ func TestDefaultHoldout(t *testing.T) {
 
 // TestChooseHoldout: the share follows from the validation and training examples of all agents, and
 // from the agent with the fewest validation examples; a resumed run has the share of its folder,
-// whatever examples there are now. A share that is given stays.
+// whatever examples there are now. A share that is given stays. Examples do not judge a problem
+// that is no mean over them.
 func TestChooseHoldout(t *testing.T) {
 	of := func(n int) data.Examples {
 		return data.Examples{X: testkit.Get(ad.FloatTable(n, 1, make([]float64, n)))}
@@ -265,15 +266,19 @@ func TestChooseHoldout(t *testing.T) {
 		at         beginning
 		want       float64
 	}{
-		"enough":            {[2]int{2000, 10}, [2]int{20, 3980}, false, beginning{}, 0.1},
+		"enough":            {[2]int{1990, 10}, [2]int{20, 3980}, false, beginning{}, 0.1},
 		"few of one":        {[2]int{2000, 20}, [2]int{19, 3981}, false, beginning{}, 0},
-		"few training ones": {[2]int{1998, 1}, [2]int{2000, 2000}, false, beginning{}, 0},
+		"few training ones": {[2]int{1999, 1}, [2]int{2000, 2001}, false, beginning{}, 0},
+		"compositional":     {[2]int{1990, 10}, [2]int{20, 3980}, false, beginning{}, 0},
 		"goes on":           {[2]int{2000, 10}, [2]int{20, 3980}, false, beginning{point: &train.Point{}}, 0.3},
 		"given":             {[2]int{2000, 10}, [2]int{20, 3980}, true, beginning{point: &train.Point{}}, 0.7},
 	} {
 		r := ofJob(new(Job), run{folder: folder})
 		r.settings.Agents, r.settings.Holdout, r.settings.holdoutNamed = 2, 0.7, c.given
 		l := &loaded{model: models.Linear{Features: 1, Outputs: 1}}
+		if name == "compositional" {
+			l.model = models.PolicyEvaluation{}
+		}
 		for i := range c.val {
 			l.data.Shards = append(l.data.Shards, data.Shard{Train: of(c.train[i]), Val: of(c.val[i])})
 		}
@@ -302,7 +307,7 @@ func TestNames(t *testing.T) {
 }
 
 // TestWires: transports send what agents round to, and what is rounded off comes later where that
-// is known to help.
+// is known to help; matrices of second derivatives are called so.
 func TestWires(t *testing.T) {
 	for _, tt := range []struct {
 		args     string
@@ -315,6 +320,7 @@ func TestWires(t *testing.T) {
 		{"-wire=bf16", network.BF16, true},
 		{"-wire=int8 -preset=fast", network.Int8, false},
 		{"-wire=int8 -algorithm=sparkle", network.Int8, true},
+		{"-wire=float32 -algorithm=jhip", network.Float32, false},
 	} {
 		j := parseTiny(t, tt.args)
 		if _, _, err := j.resolve(nil); err != nil {
@@ -324,6 +330,9 @@ func TestWires(t *testing.T) {
 		if o.Wire != tt.wire || j.Settings.ExchangeWire() != tt.wire || o.ErrorFeedback != tt.feedback {
 			t.Errorf("%q: agents round to %v, transports send %v, feedback %t; they must be %v, %v and %t",
 				tt.args, o.Wire, j.Settings.ExchangeWire(), o.ErrorFeedback, tt.wire, tt.wire, tt.feedback)
+		}
+		if dense := j.Settings.Algorithm == "jhip"; o.Mixed == network.Matrices != dense {
+			t.Errorf("%q: mixed are %s", tt.args, o.Mixed)
 		}
 	}
 }

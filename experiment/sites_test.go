@@ -253,3 +253,22 @@ func TestSitesOfConstants(t *testing.T) {
 		t.Errorf("%d numbers are sent, and %d where models of sites leave them", sent[0], sent[1])
 	}
 }
+
+// TestManySites: models of 32 sites are tried at each other, and of 33 none is, nor one that would
+// have to leave its process without permission.
+func TestManySites(t *testing.T) {
+	e := &ending{run: ofJob(new(Job), run{})}
+	sites, here := make([]runs.Site, 3), train.Problem{Team: labelled{}} // which ends where something is sent
+	testkit.OK(e.exchangeSiteModels(t.Context(), sites, here, make([]train.Fit, 3)))
+	for n, want := range map[int]int{mostCrossed: mostCrossed, mostCrossed + 1: 0} {
+		p := train.Problem{Oracles: slices.Repeat([]dsbo.Oracle{struct{ dsbo.Oracle }{}}, n)}
+		p.Score = func(int, train.Fit) (s train.Scores, err error) { return s, nil }
+		e := &ending{run: ofJob(new(Job), run{})}
+		e.problem.model = models.Logistic{Features: 1}
+		sites := make([]runs.Site, n)
+		testkit.OK(e.exchangeSiteModels(t.Context(), sites, p, make([]train.Fit, n)))
+		if got := len(sites[0].OthersAlone); got != want {
+			t.Errorf("%d sites: each is scored by %d models, want %d", n, got, want)
+		}
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"dsbo/algo"
 	"dsbo/experiment/site"
 	"dsbo/internal/testkit"
+	"dsbo/models"
 	"dsbo/runs"
 )
 
@@ -226,6 +227,10 @@ func TestStartOfTask(t *testing.T) {
 // structures follow the preset tuned.
 func TestChooseIterations(t *testing.T) {
 	structures := Task{CrossFit: func() *CrossFit { return new(CrossFit) }}
+	none := Task{CrossFit: func() *CrossFit { return nil }}
+	before := Task{CrossFit: func() *CrossFit {
+		return &CrossFit{Begin: func([]float64) (m models.Model, err error) { return m, nil }}
+	}}
 	for _, c := range []struct {
 		given   bool
 		resumed int
@@ -235,6 +240,7 @@ func TestChooseIterations(t *testing.T) {
 	}{
 		{true, 4, "tuned", structures, 20}, {false, 4, "tuned", structures, 4}, {false, 1, "tuned", structures, 1},
 		{false, 0, "tuned", structures, 6}, {false, 0, "paper", structures, 20}, {false, 0, "tuned", Task{}, 20},
+		{false, 0, "tuned", none, 20}, {false, 0, "tuned", before, 20},
 	} {
 		s := &Settings{resumedK: c.resumed, given: map[string]bool{"K": c.given}}
 		s.Iterations, s.Preset = 20, c.preset

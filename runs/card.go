@@ -82,6 +82,16 @@ func (c CardColumn) levels() string {
 	return text
 }
 
+// Twins names the levels that differ in capitals alone, which may be one word of people who wrote
+// it in two ways; "" where there are none.
+func (c CardColumn) Twins() string {
+	twins := wording.Twins(c.Levels)
+	if twins == nil {
+		return ""
+	}
+	return wording.Some(twins) + " differ in capitals alone"
+}
+
 // Table returns the card as rows of text under a header, the target first.
 func (c Card) Table() [][]string {
 	rows := [][]string{{"column", "read as", "missing", "values", "use"}}
@@ -95,6 +105,9 @@ func (c Card) Table() [][]string {
 			remark = "predicted"
 		case remark != "":
 			remark = "dropped: " + remark
+		}
+		if twins := one.Twins(); twins != "" {
+			remark = strings.TrimPrefix(remark+"; "+twins, "; ")
 		}
 		rows = append(rows, []string{one.Name, one.Read, missing, one.Values(), remark})
 	}

@@ -12,7 +12,7 @@ import (
 func TestCard(t *testing.T) {
 	none := runs.Unknown()
 	c := runs.Card{Rows: [3]int{80, 80, 20},
-		Target: runs.CardColumn{Name: "ill", Read: "class", Missing: none, Mean: none, Levels: []string{"no", "yes"},
+		Target: runs.CardColumn{Name: "ill", Read: "class", Missing: none, Mean: none, Levels: []string{"No", "no"},
 			Counts: []runs.Number{60, 20}},
 		Columns: []runs.CardColumn{
 			{Name: "age", Read: "number", Missing: 4, Mean: 49.987, Deviation: 2353.4},
@@ -25,11 +25,13 @@ func TestCard(t *testing.T) {
 			{Name: "level", Read: "words", Missing: none, Mean: none,
 				Levels: []string{"a", "b", "c", "d", "e", "f", "g"}},
 			{Name: "six", Read: "words", Missing: none, Mean: none, Levels: []string{"a", "b", "c", "d", "e", "f"}},
+			{Name: "sex", Read: "words", Missing: none, Mean: none, Levels: []string{"F", "M", "f", "m", "u"}},
 			{Name: "empty", Read: "number", Missing: 80, Mean: none, Dropped: "all values are missing"},
 		}}
 	want := [][]string{
 		{"column", "read as", "missing", "values", "use"},
-		{"ill", "class", "", "no 75.0 %, yes 25.0 %", "predicted"},
+		{"ill", "class", "", "No 75.0 %, no 25.0 %",
+			"predicted; No and no differ in capitals alone"},
 		{"age", "number", "4 (5.0 %)", "49.99 ± 2353", ""},
 		{"code", "number", "0 (0.0 %)", "-100000000.1 ± 1.5", ""},
 		{"visits", "count", "", "2.25", ""},
@@ -39,6 +41,7 @@ func TestCard(t *testing.T) {
 		{"same", "number", "0 (0.0 %)", "", "dropped: all values are the same"},
 		{"level", "words", "", "a, b, c, d, e, f and 1 more", ""},
 		{"six", "words", "", "a, b, c, d, e, f", ""},
+		{"sex", "words", "", "F, M, f, m, u", "F and f, M and m differ in capitals alone"},
 		{"empty", "number", "80 (100.0 %)", "", "dropped: all values are missing"},
 	}
 	if got := c.Table(); !reflect.DeepEqual(got, want) {
@@ -68,7 +71,7 @@ func TestCard(t *testing.T) {
 		t.Errorf("the rows of sites are %q", got)
 	}
 	if got, want := c.About(), "80 training rows of all sites together, 20 test rows. Of the training rows of this "+
-		"site alone: no 25.0 %, yes 75.0 %."; got != want {
+		"site alone: No 25.0 %, no 75.0 %."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	for rows, want := range map[[3]int]string{

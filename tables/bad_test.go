@@ -21,6 +21,7 @@ func TestBadFiles(t *testing.T) {
 	}
 	bomb := strings.Repeat(zip(strings.Repeat("\""+strings.Repeat("x", 1<<16)+"\",1\n", 14)), 100) // of 92 MB
 	npy := npyFile("<f8", "False", "(2, 2)", 1, 2, 3, 4)
+	const mustBe = ": a table must be CSV, Parquet, LIBSVM, NPY or IDX; this is "
 	for _, c := range []struct {
 		name, file string
 		options    Options
@@ -107,7 +108,13 @@ func TestBadFiles(t *testing.T) {
 			`, line 4: a record must have 2 values separated by ';', as the header has; it has 1`},
 		{"a NUL byte at once", "\x00", Options{},
 			", line 1: there is a NUL byte: the file must be text in UTF-8, not UTF-16 and no binary format"},
-		{"another format", "PK\x03\x04\x00\x00", Options{},
+		{"Excel", "PK\x03\x04\x00\x00", Options{}, mustBe +
+			"a ZIP archive, as those of Excel (.xlsx) and NumPy (.npz) are"},
+		{"JSON lines", "{\"a\": 1}\n{\"a\": 2}\n", Options{}, mustBe + "JSON"},
+		{"JSON", "[\n {\"a\": 1}]", Options{}, mustBe + "JSON"},
+		{"rows of JSON", "[[\"a\", 1]]", Options{}, mustBe + "JSON"},
+		{"a page", "\n<!DOCTYPE html><p>", Options{}, mustBe + "XML or HTML"},
+		{"another binary format", "ELF\x00\x00", Options{},
 			", line 1: there is a NUL byte: the file must be text in UTF-8, not UTF-16 and no binary format"},
 		{"no such column to keep", "a,b\n1,2\n", Options{Keep: []string{"c"}},
 			`: there is no column "c"; its columns are a, b`},
@@ -124,7 +131,7 @@ func TestBadFiles(t *testing.T) {
 		{"cut NPY", npy[:len(npy)-3], Options{}, ": cut short: there must be 32 bytes of data; there are 29"},
 		{"long NPY", npy + "x", Options{}, ": too long: more than the 32 bytes that its header announces"},
 		{"infinite number in NPY", npyFile("<f8", "False", "(2,)", 1, 1e39), Options{},
-			": row 1, column 0: a number must be finite and at most 3.4e38; it is 1e+39"},
+			": row 2, column 1: a number must be finite and at most 3.4e38; it is 1e+39"},
 		{"announced NPY", npyFile("<f8", "False", "(100000000000, 2)", 1), Options{},
 			": header announces 1600000000000 bytes (dimensions [100000000000 2]): a file of at most 89 bytes " +
 				"cannot hold them"},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"regexp"
 	"slices"
 
 	"dsbo"
@@ -23,6 +24,20 @@ type Format interface {
 	Match(start []byte) bool
 	// Read reads a table. What is wrong with the file is an [*Error].
 	Read(in *Input, o Options) (*Table, error)
+}
+
+// foreign are the formats of files that people take for tables, and that none of the formats reads.
+var foreign = []struct {
+	begins *regexp.Regexp
+	name   string
+}{
+	{regexp.MustCompile(`^PK\x03\x04`), "a ZIP archive, as those of Excel (.xlsx) and NumPy (.npz) are"},
+	{regexp.MustCompile(`^\xd0\xcf\x11\xe0`), "an old workbook of Excel (.xls)"},
+	{regexp.MustCompile(`^\s*(\[\s*)?[{\[]\s*"`), "JSON"},
+	{regexp.MustCompile(`^(?i)\s*<(\?xml|!doctype|html|table)`), "XML or HTML"},
+	{regexp.MustCompile(`^(ARROW1|FEA1)`), "Arrow or Feather"},
+	{regexp.MustCompile(`^(RDX|X\n\x00\x00)`), "R's own"},
+	{regexp.MustCompile(`^\$FL[23]@`), "SPSS's own"},
 }
 
 // startBytes is how much of a file a [Format] sees to know it.
@@ -75,6 +90,11 @@ func Read(name string, file io.ReaderAt, length int64, o Options) (*Table, error
 	}
 	// CSV, the last one, takes anything
 	known := slices.IndexFunc(formats, func(f Format) bool { return f.Match(start) })
+	for _, f := range foreign {
+		if known == len(formats)-1 && f.begins.Match(start) {
+			return nil, in.Fail(0, "", "a table must be CSV, Parquet, LIBSVM, NPY or IDX; this is %s", f.name)
+		}
+	}
 	return formats[known].Read(in, o)
 }
 

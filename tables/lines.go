@@ -55,9 +55,20 @@ func (b badRows) add(row int, column, reason string) {
 // Fail returns an error about a row, from 0, and a column, with the row's line where the file
 // has lines.
 func (t *Table) Fail(row int, column, format string, args ...any) *Error {
-	e := &Error{File: t.Name, Line: t.lines.lineOf(row), Column: column, Reason: fmt.Sprintf(format, args...)}
-	if e.Line == 0 {
-		e.Row = row + 1
+	e := &Error{File: t.Name, Column: column, Reason: fmt.Sprintf(format, args...)}
+	if at, isLine := t.placeOf(row); isLine {
+		e.Line = at
+	} else {
+		e.Row = at
 	}
 	return e
+}
+
+// placeOf returns the line of a row, from 0, where the file has lines, else which row of the file
+// it is, from 1.
+func (t *Table) placeOf(row int) (at int, isLine bool) {
+	if at = t.lines.lineOf(row); at == 0 {
+		return row + 1, false
+	}
+	return at, !t.byRow
 }

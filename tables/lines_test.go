@@ -37,6 +37,12 @@ func TestFail(t *testing.T) {
 	if want := `x.parquet, row 2, column a: it is "secret"`; err.Error() != want {
 		t.Errorf("error %q, want %q", err, want)
 	}
+	picked := testkit.Get(tables.New("x.parquet", tables.NumberColumn("a", []float32{1, 2, 3, 4}))).Pick([]int{1, 3})
+	for _, twice := range []*tables.Table{picked, picked.Pick([]int{0, 1})} {
+		if got := twice.Fail(1, "a", ""); got.Row != 4 || got.Line != 0 {
+			t.Errorf("the fourth row of the file, picked, is row %d, line %d", got.Row, got.Line)
+		}
+	}
 	for _, e := range []error{err, dsbo.ConfigErrorf("site 1: %w", err),
 		errors.Join(errors.New("first"), err)} {
 		if got := dsbo.Shared(e); strings.Contains(got, "secret") ||

@@ -13,10 +13,10 @@ func (t *Table) Pick(rows []int) *Table {
 		}
 		p.Columns = append(p.Columns, picked)
 	}
-	if t.lines != nil {
-		for k, row := range rows {
-			p.lines.add(k, t.lines.lineOf(row))
-		}
+	for k, row := range rows {
+		at, isLine := t.placeOf(row)
+		p.lines.add(k, at)
+		p.byRow = !isLine
 	}
 	s := t.Sparse
 	if s.Cols == 0 {

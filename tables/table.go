@@ -40,6 +40,7 @@ type Table struct {
 	Bad   map[int]string
 	rows  int
 	lines lines // of text files; nil: of others
+	byRow bool  // whether lines are rows of the file, from 1, of which these were picked
 }
 
 // Rows returns the number of rows.

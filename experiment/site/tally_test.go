@@ -1,6 +1,7 @@
 package site
 
 import (
+	"errors"
 	"maps"
 	"path/filepath"
 	"testing"
@@ -77,6 +78,10 @@ func TestLabel(t *testing.T) {
 			t.Errorf("%+v: %d times, %v; want %d times, %v", k, got.Times, got.To, want.Times, want.To)
 		}
 	}
+	var none *Tally // which counts nothing
+	none.Begin(Iterations)
+	none.Label(other)
+	testkit.OK(errors.Join(none.Join(1, nil), none.SaveCounts()))
 	if len(tally.of.Rows) != 4 {
 		t.Errorf("%d rows are counted, want 4: %+v", len(tally.of.Rows), tally.of.Rows)
 	}

@@ -119,13 +119,13 @@ func ReadReason(err error) string {
 	return fmt.Sprintf(" (%v)", err)
 }
 
-// Place names the place of a number in the order of the file.
+// Place names the place of a number in the order of the file: its row and column, from 1.
 func (r *Reader) Place(i int) string {
 	row, column := i/(r.Len()/r.Shape[0]), i%(r.Len()/r.Shape[0])
 	if r.Fortran {
 		row, column = i%r.Shape[0], i/r.Shape[0]
 	}
-	return fmt.Sprintf("row %d, column %d", row, column)
+	return fmt.Sprintf("row %d, column %d", row+1, column+1)
 }
 
 // number returns the number that some bytes are.

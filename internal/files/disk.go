@@ -183,9 +183,17 @@ func ReadFile(path string) ([]byte, error) {
 // machine, finds either the old content or the new one, complete: Write writes a temporary file in
 // the same folder, syncs it, renames it and syncs the folder. After an error the old file is
 // unchanged, and no temporary file is left.
-func Write(path string, fill func(w io.Writer) error) error { return write(path, 0o666, fill) }
+func Write(path string, fill func(w io.Writer) error) error {
+	return write(path, 0o666, func(f io.Writer) error {
+		w := bufio.NewWriterSize(f, 1<<16)
+		if err := fill(w); err != nil {
+			return err
+		}
+		return w.Flush()
+	})
+}
 
-// write is [Write] with the permissions of a new file.
+// write is [Write] with the permissions of a new file, and without a buffer.
 func write(path string, perm fs.FileMode, fill func(w io.Writer) error) (err error) {
 	f, name, err := createTemp(path, perm)
 	if err != nil {
@@ -197,8 +205,7 @@ func write(path string, perm fs.FileMode, fill func(w io.Writer) error) (err err
 			Remove(name)
 		}
 	}()
-	w := bufio.NewWriterSize(f, 1<<16)
-	for _, step := range []func() error{func() error { return fill(w) }, w.Flush, f.Sync, f.Close} {
+	for _, step := range []func() error{func() error { return fill(f) }, f.Sync, f.Close} {
 		if err := step(); err != nil {
 			return err
 		}

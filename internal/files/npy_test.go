@@ -141,7 +141,7 @@ func TestReadNPYErrors(t *testing.T) {
 			"header announces 2305843009213693944 bytes (dimensions [288230376151711743]): a file of at most 129 " +
 				"bytes cannot hold them"},
 		{"large integer", npyFile(dict("<i8", "False", "(2,)"), le, []int64{0, 1<<53 + 1}),
-			"integers must be less than 2^53 in magnitude; row 1, column 0 has 9007199254740992"},
+			"integers must be less than 2^53 in magnitude; row 2, column 1 has 9007199254740992"},
 	} {
 		_, _, err := files.ReadNPY(c.file)
 		if err == nil || err.Error() != c.err {

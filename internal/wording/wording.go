@@ -69,6 +69,20 @@ func Some(names []string) string {
 	return text
 }
 
+// Twins returns the pairs of names that differ in capitals alone, such as "Yes and yes".
+func Twins(names []string) (pairs []string) {
+	first := map[string]string{}
+	for _, name := range names {
+		small := strings.ToLower(name)
+		if other, twice := first[small]; twice {
+			pairs = append(pairs, other+" and "+name)
+		} else {
+			first[small] = name
+		}
+	}
+	return pairs
+}
+
 // negative is a number below 0 in a text: no date, range, exponent or name has such a hyphen.
 var negative = regexp.MustCompile(`(^|[\s(=:])-(\d)`)
 

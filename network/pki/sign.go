@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"slices"
@@ -89,18 +90,39 @@ func (t *Trust) AuthorityKeys() (keys []string) {
 // intermediate ones after it, must be the agent's, signed by one of the authorities and valid at
 // the time now, and the signature must be of its key.
 func (t *Trust) Verify(agent int, certificate, message, signature []byte, now time.Time) error {
-	chain, err := x509.ParseCertificates(certificate)
-	if err != nil {
-		return err
-	}
-	if len(chain) == 0 {
-		return errors.New("there must be a certificate; there is none")
-	}
-	if _, err = verifyChain(chain, agent, poolOf(t.authorities), now); err == nil {
-		err = t.member.check(agent, chain[0])
+	valid, err := t.prove(agent, certificate, now)
+	if err == nil {
+		err = t.member.check(agent, valid)
 	}
 	if err != nil {
 		return err
 	}
-	return checkSignature(chain[0], message, signature)
+	return checkSignature(valid, message, signature)
+}
+
+// prove returns an agent's certificate, the first of a chain, if it is valid at the time now. It
+// remembers until when one is that was verified.
+func (t *Trust) prove(agent int, chain []byte, now time.Time) (*x509.Certificate, error) {
+	all := sha256.Sum256(chain)
+	text := binary.LittleEndian.AppendUint64(all[:], uint64(agent))
+	for _, a := range t.authorities {
+		text = append(text, a.Raw...) // whose length is in it
+	}
+	d := sha256.Sum256(text)
+	p, known := proofs.value(d)
+	if known && !now.Before(p.from) && !now.After(p.until) {
+		return p.certificate, nil
+	}
+	certificates, err := x509.ParseCertificates(chain)
+	if err != nil {
+		return nil, err
+	}
+	if len(certificates) == 0 {
+		return nil, errors.New("there must be a certificate; there is none")
+	}
+	p = proof{certificate: certificates[0], from: now}
+	if p.until, err = verifyChain(certificates, agent, poolOf(t.authorities), now); err == nil {
+		proofs.note(d, p)
+	}
+	return p.certificate, err
 }

@@ -88,6 +88,7 @@ func TestSign(t *testing.T) {
 				{"another signature", id, 0, "a key", testkit.Get(id.Sign([]byte("other"))), now, "verification"},
 				{"another agent", id, 1, "a key", signature, now,
 					"it must be the certificate of agent 1; it is that of agent 0"},
+				{"earlier", id, 0, "a key", signature, start.Add(-time.Hour), "not yet valid"},
 				{"later", id, 0, "a key", signature, end.Add(time.Hour), "expired"},
 				{"another authority", issue(t, authority(t, "other"), 1, start, end), 0, "a key", signature, now,
 					"unknown authority"},

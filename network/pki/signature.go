@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"slices"
 	"sync"
+	"time"
 )
 
 // signatureAlgorithms are the signature algorithms by kind of key.
@@ -18,43 +19,59 @@ var signatureAlgorithms = map[x509.PublicKeyAlgorithm]x509.SignatureAlgorithm{
 // only a hash of the text.
 func checkSignature(by *x509.Certificate, text, signature []byte) error {
 	d := digestOf(by, text, signature)
-	good.Lock()
-	known := good.digests[d]
-	good.Unlock()
-	if known {
+	if known, _ := good.value(d); known {
 		return nil
 	}
 	err := by.CheckSignature(signatureAlgorithms[by.PublicKeyAlgorithm], text, signature)
 	if err == nil {
-		remember(d)
+		good.note(d, true)
 	}
 	return err
 }
 
 // noteSignature notes that a signature is good, as this process has made it.
 func noteSignature(by *x509.Certificate, text, signature []byte) {
-	remember(digestOf(by, text, signature))
+	good.note(digestOf(by, text, signature), true)
 }
 
-func remember(d digest) {
-	good.Lock()
-	defer good.Unlock()
-	if len(good.digests)%mostRemembered == 0 { // at the start, and when it is full: all are forgotten at once
-		good.digests = map[digest]bool{}
-	}
-	good.digests[d] = true
+// good are the signatures that are remembered, and proofs what was verified of certificates.
+var (
+	good   memory[bool]
+	proofs memory[proof]
+)
+
+// A proof of a chain of certificates is that its first one was valid throughout a time.
+type proof struct {
+	certificate *x509.Certificate
+	from, until time.Time
 }
 
-// good are the signatures that are remembered.
-var good struct {
-	sync.Mutex
-	digests map[digest]bool
+// A memory has what is known of some digests.
+type memory[V any] struct {
+	mu sync.Mutex
+	of map[digest]V
 }
 
-// mostRemembered bounds them.
+// mostRemembered bounds a memory.
 const mostRemembered = 1 << 15
 
 type digest = [sha256.Size]byte
+
+func (m *memory[V]) value(d digest) (v V, known bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	v, known = m.of[d]
+	return v, known
+}
+
+func (m *memory[V]) note(d digest, v V) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.of)%mostRemembered == 0 { // at the start, and when it is full: all are forgotten at once
+		m.of = map[digest]V{}
+	}
+	m.of[d] = v
+}
 
 // digestOf returns a hash of all that it depends on whether a signature is good. What is not of one
 // length is hashed by itself, so that no two have one hash.

@@ -40,7 +40,7 @@ func TestCheckSignature(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if !good.digests[digestOf(by, text, signature)] {
+	if known, _ := good.value(digestOf(by, text, signature)); !known {
 		t.Error("a signature that was good must be remembered")
 	}
 	none := []byte("none that a key makes")
@@ -56,7 +56,8 @@ func TestRememberedSignatures(t *testing.T) {
 	for k := range 2 * mostRemembered {
 		text := binary.LittleEndian.AppendUint64(nil, uint64(k))
 		noteSignature(by, text, nil)
-		if size := len(good.digests); size > mostRemembered || !good.digests[digestOf(by, text, nil)] {
+		newest, _ := good.value(digestOf(by, text, nil))
+		if size := len(good.of); size > mostRemembered || !newest {
 			t.Fatalf("%d are remembered; there must be at most %d, with the newest", size, mostRemembered)
 		}
 	}

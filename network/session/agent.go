@@ -47,6 +47,7 @@ type chain struct {
 	slow    []int      // neighbours for which the session before ended as slow, ascending
 	saves   int        // since a session ended to admit an agent
 	over    time.Time  // when the session before ended
+	sealed  time.Time  // when this process found the result to be final
 }
 
 var (

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
-	"sync/atomic"
 	"time"
 
 	"dsbo/internal/wording"
@@ -27,9 +26,9 @@ const firstRetry = 20 * time.Millisecond
 
 // An attempt is one to connect to a neighbour.
 type attempt struct {
-	opened      bool        // both sides agreed
-	useful      bool        // and it was good for something
-	unreachable atomic.Bool // nobody listens
+	opened      bool // both sides agreed
+	useful      bool // and it was good for something
+	unreachable bool // nobody listens
 }
 
 // dial keeps a stream to a neighbour that this agent connects to open until the links are closed.
@@ -55,7 +54,7 @@ func (l *links) dial(to int) {
 		} else if text := wording.Plain(err.Error()); text != logged {
 			logged = text
 			level := slog.LevelWarn
-			if a.unreachable.Load() { // which may pass by itself
+			if a.unreachable { // which may pass by itself
 				level = slog.LevelInfo
 			}
 			l.config.Log.Log(l.closing, level, "cannot connect to a neighbour", "neighbour", to, "reason", text)
@@ -69,21 +68,16 @@ func (l *links) dial(to int) {
 	}
 }
 
-// dialer returns how a connection to a neighbour is opened: to its address, or over the relay.
-// unreachable gets whether nobody listens there.
-func (l *links) dialer(to int, unreachable *atomic.Bool) func(ctx context.Context, address string) (net.Conn, error) {
-	if !l.config.isRelayed(to) {
-		return func(ctx context.Context, address string) (net.Conn, error) {
-			conn, err := l.config.Dial(ctx, address)
-			unreachable.Store(err != nil)
-			return conn, err
-		}
-	}
-	return func(ctx context.Context, _ string) (net.Conn, error) {
-		conn, err := l.relay().Dial(ctx, to)
-		unreachable.Store(errors.Is(err, relay.ErrAbsent))
+// reach opens a connection to a neighbour: to its address, or over the relay.
+func (l *links) reach(ctx context.Context, to int, a *attempt) (conn net.Conn, err error) {
+	if l.config.isRelayed(to) {
+		conn, err = l.relay().Dial(ctx, to)
+		a.unreachable = errors.Is(err, relay.ErrAbsent)
 		return conn, err
 	}
+	conn, err = l.config.Dial(ctx, l.config.address(to))
+	a.unreachable = err != nil
+	return conn, err
 }
 
 // connect opens a connection and its stream, and moves frames until it ends. a records the outcome.
@@ -96,7 +90,12 @@ func (l *links) connect(to int, a *attempt) error {
 	defer limit.Stop()
 
 	id := l.identity()
-	client, err := l.newClient(to, l.dialer(to, &a.unreachable))
+	wire, err := l.reach(ctx, to, a) // before there is a client, which costs more than an attempt that fails
+	if err != nil {
+		return err
+	}
+	defer wire.Close()
+	client, err := l.newClient(to, wire)
 	if err != nil {
 		return err
 	}
@@ -153,18 +152,19 @@ func (l *links) exchangeHellos(to int, s rpc.ClientStream) (h hello, auth creden
 	return h, auth, l.checkHello(h)
 }
 
-// newClient returns a gRPC client of agent to. Retries are off: the dial loop makes new
-// connections.
-func (l *links) newClient(to int, dial func(context.Context, string) (net.Conn, error)) (*rpc.ClientConn, error) {
+// newClient returns a gRPC client of agent to over a connection. Retries are off: the dial loop
+// makes new connections.
+func (l *links) newClient(to int, wire net.Conn) (*rpc.ClientConn, error) {
 	creds, readBuffer := l.protection(func() *tls.Config { return l.identity().Client(to) })
 	return rpc.NewClient("passthrough:///"+l.config.address(to),
 		rpc.WithTransportCredentials(creds),
-		rpc.WithContextDialer(dial),
+		rpc.WithContextDialer(func(context.Context, string) (net.Conn, error) { return wire, nil }),
 		rpc.WithDefaultCallOptions(rpc.MaxCallRecvMsgSize(l.maxMessage())),
 		rpc.WithStaticStreamWindowSize(l.streamWindow()),
 		rpc.WithStaticConnWindowSize(l.streamWindow()),
 		rpc.WithReadBufferSize(readBuffer),
 		rpc.WithWriteBufferSize(bufferSize),
+		rpc.WithSharedWriteBuffer(true),
 		rpc.WithMaxHeaderListSize(8<<10),
 		rpc.WithDisableRetry(),
 		rpc.WithDisableServiceConfig(),

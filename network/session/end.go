@@ -31,6 +31,12 @@ func (a *Agent) Linger(ctx context.Context) error {
 		}
 		a.tellFinal()
 	}
+	a.mu.Lock()
+	reached := len(members) == len(a.warrants.agents()) && a.neighbours.reached(a.chain.sealed)
+	a.mu.Unlock()
+	if reached {
+		return nil
+	}
 	// one more announcement, for agents that may just be back
 	_, err := a.awaitFinals(ctx, time.After(2*a.config.Heartbeat), func(time.Time) bool { return false })
 	return err

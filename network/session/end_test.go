@@ -24,6 +24,28 @@ func TestLostAsAllLeave(t *testing.T) {
 	}
 }
 
+// TestUndisturbedEnd: all end within a few hops of the result's last vector, and wait for no
+// heartbeat.
+func TestUndisturbedEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newToyNetwork(t, toy{matrix: ring(5), k: 4, every: 5, length: 16, compute: time.Second}, 0)
+		defer w.close()
+		for i := range w.now {
+			w.start(i)
+		}
+		for _, p := range w.now {
+			<-p.done
+		}
+		// Four hops of the last gather's and the barrier's frames, and two of each of two messages;
+		// the server of a connection then waits for its client, there and back.
+		const hops = 4 + 4 + 2 + 2 + 4
+		if took := time.Since(w.last) - time.Second; took > hops*20*time.Millisecond { // it computes after w.last
+			t.Errorf("all have ended %v after the last iteration", took)
+		}
+		w.wantEnd("undisturbed", 0)
+	})
+}
+
 // killAtTheEnd has an agent killed, a while after its disk has the result, and perhaps without that
 // disk.
 func killAtTheEnd(t *testing.T, agent int, delay time.Duration, lost bool) {

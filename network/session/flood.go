@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
 
 	"dsbo/internal/wording"
 	"dsbo/network/membership"
@@ -45,15 +46,20 @@ type message struct {
 	Slow    bool             `json:"slow,omitzero"`    // of ends: as an agent computed for too long
 	Known   bool             `json:"known,omitzero"`   // of final: that all members know it
 	Kind    int              `json:"kind,omitzero"`    // of fails: of the error, see network.Kind
+
+	text []byte // as it came, and is passed on; nil of this agent's own
 }
 
 // maxWhy bounds a reason.
 const maxWhy = 1000
 
 func (m message) frame() []byte {
-	text, err := json.Marshal(m)
-	if err != nil {
-		panic(err) // numbers and texts alone
+	text := m.text
+	if text == nil {
+		var err error
+		if text, err = json.Marshal(m); err != nil {
+			panic(err) // numbers and texts alone
+		}
 	}
 	return append(newFrame(frame{kind: kindFlood}, len(text)), text...)
 }
@@ -64,6 +70,7 @@ func parseMessage(text []byte) (m message, err error) {
 	if err := json.Unmarshal(text, &m); err != nil {
 		return m, fmt.Errorf("a message must be JSON: %w", err)
 	}
+	m.text = text
 	switch {
 	case m.From < 0 || m.From >= membership.MaxAgents:
 		return m, fmt.Errorf("the sender of a message must be an agent, 0 to %d; it is %d", membership.MaxAgents-1,
@@ -87,6 +94,8 @@ type route struct {
 	instance uint64
 	count    uint64 // of this agent's messages
 	senders  map[int]*sender
+	seed     maphash.Seed         // of texts
+	texts    [seenMessages]uint64 // hashes of messages passed on, each at its place: most come again
 }
 
 // A sender is the process of an agent whose messages are passed on.
@@ -109,6 +118,18 @@ func (r *route) stamp(m message) message {
 	r.count++
 	m.From, m.Instance, m.Count = r.agent, r.instance, r.count
 	return m
+}
+
+// isKnown reports whether a message with this text was passed on. false may be wrong.
+func (r *route) isKnown(text []byte) bool {
+	hash := maphash.Bytes(r.seed, text)
+	return r.texts[hash%seenMessages] == hash
+}
+
+// note records the text of a message that is passed on.
+func (r *route) note(text []byte) {
+	hash := maphash.Bytes(r.seed, text)
+	r.texts[hash%seenMessages] = hash
 }
 
 // isNew reports whether a message is to be passed on, and counts it: it has not come before, is of

@@ -146,6 +146,9 @@ func (a *Agent) handle(c *conn, f frame) error {
 		l.activity = activity(f.purpose)
 		return nil
 	case kindFlood:
+		if a.neighbours.isKnown(f.payload) {
+			return nil
+		}
 		m, err := parseMessage(f.payload)
 		if err != nil {
 			return badFramef("%w", err)
@@ -179,6 +182,7 @@ func (a *Agent) receive(m message, from int) {
 	if isStranger || a.warrants.isRemoved(m.From) || !a.neighbours.isNew(m) {
 		return
 	}
+	a.neighbours.note(m.text)
 	now := time.Now()
 	a.council.receive(m, now)
 	if state := a.ledger.read(); state.Accepts(m.Number) { // no member can use up the numbers
@@ -276,6 +280,7 @@ func (a *Agent) sealed() {
 	defer a.mu.Unlock()
 	a.council.finals[a.config.Agent], a.council.lacks = state.Known, false
 	clear(a.council.here)
+	a.chain.sealed = time.Now()
 	if s := a.chain.current; s != nil { // without endLocked: it is over at each member, and no meeting follows
 		a.chain.current = nil
 		s.x.end(&register.Over{Session: s.Number, Agent: a.config.Agent, Why: "the result is final"})

@@ -22,7 +22,8 @@ const (
 	// handshakeTimeout bounds the opening of a connection, from the first packet to the
 	// neighbour's hello.
 	handshakeTimeout = 10 * time.Second
-	// closeTimeout bounds the time that close waits for a neighbour to receive the last frames.
+	// closeTimeout bounds the time that close waits for a neighbour to receive the last frames, or
+	// two heartbeats do if they are longer.
 	closeTimeout = time.Second
 	// maxWindow is the number of bytes in flight before they are read, minWindow the least number
 	// for short vectors.
@@ -113,10 +114,10 @@ func (l *links) start() {
 	}
 }
 
-// close ends all connections after sending the queues, within a second. It may be called twice.
+// close ends all connections after sending the queues, within closeTimeout. It may be called twice.
 func (l *links) close() {
 	l.stop()
-	late := time.AfterFunc(closeTimeout, func() {
+	late := time.AfterFunc(max(closeTimeout, 2*l.config.Heartbeat), func() {
 		l.stopAll()
 		l.server.Stop()
 	})

@@ -2,6 +2,8 @@ package session
 
 import (
 	"fmt"
+	"hash/maphash"
+	"io"
 	"log/slog"
 	"maps"
 	"slices"
@@ -58,7 +60,8 @@ type neighbourhood struct {
 }
 
 func newNeighbourhood(c *Config) neighbourhood {
-	return neighbourhood{route: route{agent: c.Agent, instance: c.Instance}, lines: map[int]*line{}, log: c.Log}
+	return neighbourhood{route: route{agent: c.Agent, instance: c.Instance, seed: maphash.MakeSeed()},
+		lines: map[int]*line{}, log: c.Log}
 }
 
 // lineOf returns the line to the sender of a hello, unless it may not be connected: a later process
@@ -160,6 +163,17 @@ func (n *neighbourhood) where(is func(l *line) bool) (all []int) {
 func (n *neighbourhood) isStrange() bool {
 	strange := n.where(func(l *line) bool { return l.strange && l.stats.Connects == 0 })
 	return len(strange) > 0 && len(strange) == len(n.lines)
+}
+
+// reached reports whether no neighbour lacks a message of since a time: each was connected
+// throughout, or has closed its connection in good order.
+func (n *neighbourhood) reached(since time.Time) bool {
+	return n.where(func(l *line) bool {
+		if l.conn == nil {
+			return l.lastErr != io.EOF
+		}
+		return l.since.After(since)
+	}) == nil
 }
 
 func (n *neighbourhood) goesOn() bool {

@@ -160,12 +160,9 @@ func (s *Session) Save(ctx context.Context, write func() error) error {
 	return err
 }
 
-// Finish waits until all members have the result on their disks, and makes it final. [Agent.Linger]
-// is due then.
-func (s *Session) Finish(ctx context.Context) error {
-	if _, err := s.gatherFlags(ctx, false); err != nil {
-		return err
-	}
+// Finish makes the result final, which all members have on their disks: the last Save was of it, or
+// Join handed it over. [Agent.Linger] is due then.
+func (s *Session) Finish() error {
 	err := s.ledger.seal(false)
 	if err == nil {
 		s.owner.sealed()

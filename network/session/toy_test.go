@@ -243,7 +243,7 @@ func (r toyRun) run(ctx context.Context, a *Agent) error {
 			r.onSession(s)
 		}
 		if err = r.session(ctx, s); err == nil {
-			err = s.Finish(ctx)
+			err = s.Finish()
 		}
 		if err != nil && !errors.As(err, new(*register.Over)) {
 			return err

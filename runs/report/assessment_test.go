@@ -23,10 +23,13 @@ func TestCard(t *testing.T) {
 		!strings.HasSuffix(rows[3], "dropped: all have one value") {
 		t.Errorf("%q in %q", rows, text)
 	}
-	card.Columns = append(card.Columns, make([]runs.CardColumn, 12)...)
+	card.Columns = append(card.Columns, make([]runs.CardColumn, 11)...)
+	card.Columns = append(card.Columns, runs.CardColumn{Name: "sex", Levels: []string{"F", "f"}})
 	card.Sites = [][3]int{{30, 30, 10}, {50, 50, 11}}
 	text, rows := section(t, "data", r)
-	if !strings.Contains(text, "How 14 columns were read, of which nothing is learned from one") ||
+	if !strings.Contains(text, "How 14 columns were read, of which nothing is learned from one; "+
+		"words of sex differ in capitals alone") ||
+		!strings.HasSuffix(rows[len(rows)-1], "F and f differ in capitals alone") ||
 		rows[2] != "site 1 | 50 | 50 | 11" {
 		t.Errorf("of a long card: %q", text)
 	}

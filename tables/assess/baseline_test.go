@@ -77,6 +77,10 @@ func TestTimesAtEdges(t *testing.T) {
 			t.Errorf("events and time at risk are %v; number %d must be %g", hazards[:4], k, want)
 		}
 	}
+	if b := assess.NewBaseline([]float64{0, 1, 3}, []float64{1, 2, 0, 0}); b.Horizon() != 3 ||
+		!(math.Abs(b.Survival(3, 1)-math.Exp(-.5)) <= 1e-15) { // nobody is at risk in the last bin
+		t.Errorf("up to %g: %g", b.Horizon(), b.Survival(3, 1))
+	}
 	if curve[0] != 4 || curve[3] != 2 {
 		t.Errorf("at risk are %g and %g rows, want 4 and 2", curve[0], curve[3])
 	}
@@ -117,9 +121,8 @@ func TestBaselineByEvents(t *testing.T) {
 // TestFewBins: where no time is beyond the smallest of the ladder, the bins end there; where some
 // are beyond the largest, there.
 func TestFewBins(t *testing.T) {
-	ladder := assess.Ladder()
-	for beyond, want := range map[float64]float64{0: ladder[0], 1: ladder[len(ladder)-1]} {
-		counts := make([]float64, len(ladder))
+	for beyond, want := range map[float64]float64{0: 1e-9, 1: 5e12} {
+		counts := make([]float64, len(assess.Ladder()))
 		for k := range counts {
 			counts[k] = beyond
 		}

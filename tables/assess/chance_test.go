@@ -110,4 +110,9 @@ func TestPermutes(t *testing.T) {
 			t.Errorf("%+v: %t", c, got)
 		}
 	}
+	for kind, want := range map[Kind]string{Hazard: "slopes with random signs", Class: "slopes with permuted targets"} {
+		if e := (&Effects{Tables: Tables{Kind: kind}}); e.slopesName() != want {
+			t.Errorf("kind %d: a plan has %q, want %q", kind, e.slopesName(), want)
+		}
+	}
 }

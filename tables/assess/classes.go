@@ -258,6 +258,32 @@ func stepArea(others, own []float64) (area float64) {
 	return area
 }
 
+// PrecisionEnds returns between which numbers the average precision of class k is, whatever the
+// order of the rows in each bin, which the bin does not show; rows of a bin may be equal too.
+func (c *Classes) PrecisionEnds(k int) (low, high float64) {
+	others, own := c.class(k)
+	m, found, taken := sum(own), 0.0, 0.0
+	for bin := bins - 1; bin >= 0; bin-- {
+		if n := own[bin]; n > 0 {
+			low += float64(n / m * meanPrecision(found, taken+others[bin], n))
+			high += float64(n / m * meanPrecision(found, taken, n))
+		}
+		found, taken = found+own[bin], taken+own[bin]+others[bin]
+	}
+	equal := stepArea(others, own)
+	return min(low, equal), max(high, equal)
+}
+
+// meanPrecision returns the mean precision of n examples of a class, one after the other, behind
+// taken ones of which found are of the class: of (found + t)/(taken + t) for t from 1 to n.
+func meanPrecision(found, taken, n float64) float64 {
+	first := min(1, n)
+	if n-first < 1e-9*n {
+		return (found + first) / (taken + first)
+	}
+	return 1 - float64((taken-found)*num.Log1p((n-first)/(taken+first))/(n-first))
+}
+
 // At returns how many examples a threshold for the probability of class k, one of the edges of
 // bins, takes for the class: of its own and of the others.
 func (c *Classes) At(k int, threshold float64) (own, others float64) {

@@ -65,14 +65,8 @@ func nameClasses(p *preparation) error {
 
 // noteCapitals notes which names differ in capitals alone.
 func (p *preparation) noteCapitals(what string, names []string) {
-	first := map[string]string{}
-	for _, name := range names {
-		small := strings.ToLower(name)
-		if other, twice := first[small]; twice {
-			p.note("%s %s and %s, which differ in capitals alone, are two", what, other, name)
-		} else {
-			first[small] = name
-		}
+	for _, pair := range wording.Twins(names) {
+		p.note("%s %s, which differ in capitals alone, are two", what, pair)
 	}
 }
 

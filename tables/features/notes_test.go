@@ -45,13 +45,22 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestCapitals: classes and words that differ in capitals alone are noted.
+// TestCapitals: classes and words that differ in capitals alone are noted, rare ones too, but not
+// of a column that is dropped.
 func TestCapitals(t *testing.T) {
-	p := testkit.Get(prepareTexts(t, by(nil), "c,y: yes,ill Yes,well no,ILL", "c,y: yes,ill Yes,well no,ILL"))
+	const common = "yes,1,ill yes,2,ill Yes,2,well Yes,1,well no,3,ILL no,2,ILL"
+	p := testkit.Get(prepareTexts(t, by(func(o *features.Options) { o.Rare = 18 }),
+		"c,x,y: "+common+" NO,4,well NO,5,ill", "c,x,y: "+common))
 	for _, note := range []string{"words of column c Yes and yes, which differ in capitals alone, are two",
+		"words of column c NO and no, which differ in capitals alone, are two",
 		"classes ILL and ill, which differ in capitals alone, are two"} {
 		if !slices.Contains(p.Notes, note) {
 			t.Errorf("no note %q in %q", note, p.Notes)
 		}
+	}
+	many := by(func(o *features.Options) { o.Rare = 100 })
+	p = testkit.Get(prepareTexts(t, many, "c,x,y: yes,1,ill Yes,2,well", "c,x,y: yes,3,ill Yes,4,well"))
+	if want := []string{"column c is dropped: no word is in 100 training rows"}; !slices.Equal(p.Notes, want) {
+		t.Errorf("notes %q, want %q", p.Notes, want)
 	}
 }

@@ -188,6 +188,7 @@ func (p *preparation) chooseWords(in *Input, names []string, missing float64, co
 	}
 	if in.Dropped != "" {
 		in.Words, in.Rare, in.Indicator = nil, false, false
+	} else {
+		p.noteCapitals("words of column "+in.Name, names)
 	}
-	p.noteCapitals("words of column "+in.Name, in.Words)
 }

@@ -27,6 +27,17 @@ func (m *Model) Adapted(r features.Recipe) *Model {
 	return &Model{recipe: r, Layers: layers, Origin: m.Origin}
 }
 
+// KnowsAny reports whether a model has a weight in its first layer and in its last one, by which it
+// tells rows apart.
+func (m *Model) KnowsAny() bool {
+	for _, l := range []Layer{m.Layers[0], m.Layers[len(m.Layers)-1]} {
+		if !slices.ContainsFunc(l.Weights, func(w float64) bool { return w != 0 }) {
+			return false
+		}
+	}
+	return true
+}
+
 // Y returns the weights in the layout of a model of the losses, of which [New] makes m again. nil:
 // that has other layers.
 func (m *Model) Y(of models.Layered) []float64 {

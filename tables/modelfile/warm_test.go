@@ -82,3 +82,23 @@ func full(r *rand.Rand, n int) *tables.Table {
 		tables.NumberColumn("weight", weights),
 		tables.NumberColumn("age", ages), tables.WordColumn("prediction", answers), tables.NumberColumn("new", ages)))
 }
+
+// TestKnowsAny: a model that shares no feature, or no class, with an earlier one does not start at
+// it: all of its weights are 0, a saddle point of a network.
+func TestKnowsAny(t *testing.T) {
+	others := classes
+	others.Classes = []string{"ill", "well"}
+	strange := elsewhere(classes)
+	strange.Inputs = strange.Inputs[5:] // one that is new
+	for _, hidden := range [][]int{{}, {4}} {
+		m := model(rand.New(rand.NewPCG(9, 9)), classes, hidden, false)
+		for want, of := range map[bool][]features.Recipe{true: {elsewhere(classes)},
+			false: {elsewhere(others), strange}} {
+			for _, r := range of {
+				if got := m.Adapted(r).KnowsAny(); got != want {
+					t.Errorf("%v: %t of %v", hidden, got, r.Target.Classes)
+				}
+			}
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 
 	"dsbo/internal/num"
 	"dsbo/internal/testkit"
+	"dsbo/models"
 	"dsbo/runs"
 	"dsbo/tables"
 	"dsbo/tables/assess"
@@ -86,7 +87,8 @@ func TestChosenCoefficients(t *testing.T) {
 	}
 }
 
-// TestUnmeasured: columns are measured up to 4000 features, and where the rows are known.
+// TestUnmeasured: columns are measured up to 4000 features, and where the rows are known; else the
+// kept weights are told without intervals, and why.
 func TestUnmeasured(t *testing.T) {
 	for _, c := range []struct {
 		features, rows int
@@ -97,6 +99,39 @@ func TestUnmeasured(t *testing.T) {
 		if why := unmeasured(p); (why == "") != c.measured {
 			t.Errorf("%+v: %q", c, why)
 		}
+		if c.rows > 0 {
+			continue
+		}
+		p.Recipe.Inputs = slices.Repeat([]features.Input{{Kind: tables.Number, Deviation: 1}}, c.features)
+		j, a := judge{tune: &tune{prepared: p}, m: models.Linear{}}, new(runs.Assessment)
+		j.run.Collective = alone{}
+		weights := slices.Repeat([]float64{1}, c.features)
+		made := &modelfile.Model{Layers: []modelfile.Layer{{In: c.features, Out: 1, Weights: weights}}}
+		testkit.OK(j.addFeatures(a, made))
+		for _, one := range a.Coefficients {
+			if one.Estimate.Known() || one.Low.Known() || one.BeyondChance || one.Value != 1 {
+				t.Errorf("a coefficient without rows: %+v", one)
+			}
+		}
+		if a.Effects.Refused != unmeasured(p) || len(a.Coefficients) != c.features || a.Effects.Shown != 0 {
+			t.Errorf("%+v, coefficients %+v", a.Effects, a.Coefficients)
+		}
+	}
+}
+
+// TestKeptContrasts: on the third class relative to the second one, of columns that are two words,
+// of which b is the reference, a blank of them, a number and a blank of it.
+func TestKeptContrasts(t *testing.T) {
+	e := &assess.Effects{Tables: assess.Tables{Classes: 3, Columns: []assess.Column{{Level: true}, {Level: true},
+		{Blank: true}, {Group: 1}, {Group: 1, Blank: true}}}, Class: 1, Reference: []int{1, 1, -1, -1, -1},
+		Share: []float64{.25, .5, .25, .5, .5}}
+	of := judge{made: &modelfile.Model{Layers: []modelfile.Layer{{In: 5, Weights: []float64{
+		0, 1, 2, 3, 4, 10, 20, 40, 80, 9, 5, 7, 11, 13, 2}}}}}
+	words := []float64{5 - 10, 7 - 20}
+	for j, want := range []float64{words[0] - words[1], 0, 11 - 40 - .25*words[0] - .5*words[1], 13 - 80, 2 - 9} {
+		if got := of.kept(e, j, 2); got != want {
+			t.Errorf("column %d: %g, want %g", j, got, want)
+		}
 	}
 }
 
@@ -106,7 +141,7 @@ func TestLevelText(t *testing.T) {
 	class, e := features.Target{Name: "y", Kind: features.Class, Classes: []string{"a", "b", "c"}}, math.Log(9)
 	for want, text := range map[string]string{
 		"in y (log-odds against a), beside that of all sites: +2.2 for b, +0 for c.": levelText(0, class,
-			[]float64{-e / 2, e / 2, -e / 2}, []float64{1, 1, 1}),
+			[]float64{-e / 2, 1 + e/2, -e / 2}, []float64{0, 1, 0}),
 		"in y, beside that of all sites: -3.": levelText(0, features.Target{Name: "y", Kind: features.Value,
 			Deviation: 2}, []float64{-1}, []float64{.5}),
 		"beside that of all sites: 9 times the counts.": levelText(0, features.Target{Kind: features.Counts},
@@ -114,6 +149,20 @@ func TestLevelText(t *testing.T) {
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q, want %q", text, want)
+		}
+	}
+	folder, one, y := runs.Folder(t.TempDir()), plainTune([3]int{}, 0), make([]float64, 10)
+	all := testkit.Get(modelOf(one, y))
+	y[4+1], y[9] = .5, .25 // of yes
+	testkit.OK(writeModels(map[int]*modelfile.Model{3: testkit.Get(modelOf(one, y))}, all, folder))
+	text := string(testkit.Get(folder.ReadFile("own.site3.level.txt")))
+	if !strings.HasPrefix(text, "The level of site 3 in ") ||
+		!strings.Contains(text, ": +0.25 for yes, +0.5 for yes by a deviation of b. It has not left") {
+		t.Errorf("the level and the slope of site 3: %s", text)
+	}
+	for _, name := range []string{"", "own.site3."} {
+		if there, err := folder.Has(name + runs.ModelFile); !there {
+			t.Errorf("the model %q is not there: %v", name, err)
 		}
 	}
 }

@@ -86,11 +86,12 @@ func (t *tune) startFromEarlier(a experiment.Agents, m models.Model) (err error)
 	if t.shared == auto { // one for all, from which the structures begin
 		e.x = []float64{meanOf(e.x)}
 	}
-	if adapted := e.model.Adapted(t.prepared.Recipe); adapted != nil {
+	if adapted := e.model.Adapted(t.prepared.Recipe); adapted != nil && adapted.KnowsAny() {
 		e.y = startInFolds(t.inFolds(m), adapted.Y(layered))
 	}
 	if e.y == nil {
-		a.Log("the model does not start at that of %s, which has other layers or predicts something else", e.folder)
+		a.Log("the model does not start at that of %s, which has other layers or features, or predicts something else",
+			e.folder)
 	} else {
 		a.Log("the model starts at that of %s", e.folder)
 	}
@@ -158,11 +159,11 @@ func (e *earlier) startLambda(names []string) (x []float64, note string) {
 	}
 	note = fmt.Sprintf("λ starts at that of %s", e.folder)
 	if len(added) > 0 {
-		note += fmt.Sprintf("; of %s %d start at %.3g, the mean of the others, as they are new: %s",
-			wording.Count(len(names), "penalty"), len(added), mean, wording.Some(added))
+		note += fmt.Sprintf("; new ones start at %.3g, the mean of earlier ones (%d of %s): %s",
+			mean, len(added), wording.Count(len(names), "penalty"), wording.Some(added))
 	}
 	if len(dropped) > 0 {
-		note += fmt.Sprintf("; %d of the earlier ones are not here: %s", len(dropped), wording.Some(dropped))
+		note += fmt.Sprintf("; earlier ones that are not here (%d): %s", len(dropped), wording.Some(dropped))
 	}
 	return x, note
 }

@@ -3,10 +3,13 @@ package tune
 import (
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"dsbo"
 	"dsbo/ad"
 	"dsbo/data"
 	"dsbo/experiment"
@@ -28,11 +31,11 @@ func TestStartLambda(t *testing.T) {
 		note  string
 	}{
 		{[]string{"c", "a", "b"}, []float64{8, 1, 3}, "λ starts at that of "},
-		{[]string{"b"}, []float64{3}, "λ starts at that of ; 2 of the earlier ones are not here: a, c"},
-		{[]string{"a", "new", "b"}, []float64{1, 2, 3}, "λ starts at that of ; of 3 penalties 1 start at 2, the mean " +
-			"of the others, as they are new: new; 1 of the earlier ones are not here: c"},
-		{[]string{"new", "newer"}, []float64{4, 4}, "λ starts at that of ; of 2 penalties 2 start at 4, the mean of " +
-			"the others, as they are new: new, newer; 3 of the earlier ones are not here: a, b, c"},
+		{[]string{"b"}, []float64{3}, "λ starts at that of ; earlier ones that are not here (2): a, c"},
+		{[]string{"a", "new", "b"}, []float64{1, 2, 3}, "λ starts at that of ; new ones start at 2, the mean of " +
+			"earlier ones (1 of 3 penalties): new; earlier ones that are not here (1): c"},
+		{[]string{"new", "newer"}, []float64{4, 4}, "λ starts at that of ; new ones start at 4, the mean of " +
+			"earlier ones (2 of 2 penalties): new, newer; earlier ones that are not here (3): a, b, c"},
 	} {
 		x, note := e.startLambda(c.names)
 		for i := range x { // three shares of numbers below 16 round three times
@@ -165,6 +168,50 @@ func TestStartsAtEarlier(t *testing.T) {
 	}
 	one := plainTune([3]int{60, 60, 20}, 0)
 	testkit.OK(one.startFromEarlier(experiment.Agents{}, linearOf(models.OnePenalty{}))) // without -from
+}
+
+// TestEarlierFolder: -from is the folder of a site's finished run, whose penalties are of squares.
+// A run of the same rows starts as without it, but for differential privacy, which has its recipe.
+func TestEarlierFolder(t *testing.T) {
+	found := []runs.Found{{Sum: []float64{1, 2}}}
+	for name, c := range map[string]struct {
+		file          string // that is not there
+		setup         []runs.Found
+		lasso         *runs.Lasso
+		private, want bool
+		refused       string
+	}{
+		"another program's": {"", nil, nil, false, true, ""},
+		"same rows":         {"", found, nil, false, false, ""},
+		"privately":         {"", found, nil, true, true, ""},
+		"other rows":        {"", []runs.Found{{Sum: []float64{1, 3}}}, nil, false, true, ""},
+		"no lasso is kept":  {"none", nil, nil, false, true, ""},
+		"a lasso is kept":   {"", nil, new(runs.Lasso), false, false, "it has kept a lasso"},
+		"no model":          {runs.ModelFile, nil, nil, false, false, "must be the folder of a run of tune"},
+		"no penalties":      {"lambda.csv", nil, nil, false, false, "must be the folder of a run of tune"},
+	} {
+		one, dir := plainTune([3]int{60, 60, 20}, 0), t.TempDir()
+		one.from = filepath.Join(dir, "run{agent}")
+		folder := runs.Folder(filepath.Join(dir, "run1"))
+		testkit.OK(os.Mkdir(string(folder), 0o700))
+		testkit.OK(testkit.Get(modelOf(one, make([]float64, 10))).Write(folder, ""))
+		testkit.OK(folder.WriteLambdaTable([]runs.Penalty{{Name: "a", Lambda: 1}}))
+		if c.file == "none" || c.lasso != nil {
+			testkit.OK(folder.WriteSummary(runs.Summary{Structures: []runs.Structure{{Kept: true, Lasso: c.lasso}}}))
+		} else if c.file != "" {
+			testkit.OK(os.Remove(folder.Path(c.file)))
+		}
+		if c.setup != nil {
+			testkit.OK(folder.WriteSetup(runs.Setup{Found: c.setup}))
+		}
+		e, err := findEarlier(one, experiment.Agents{Private: c.private, Collective: alone{}, Local: []int{1},
+			Log: func(string, ...any) {}}, found)
+		if c.refused != "" {
+			testkit.WantError(t, name, err, dsbo.ErrConfig, c.refused)
+		} else if err != nil || (e != nil) != c.want || e != nil && (e.folder != folder || len(e.lambdas) != 1) {
+			t.Errorf("%s: %+v, error %v", name, e, err)
+		}
+	}
 }
 
 // TestUnfolded: the model of all rows has the weights of rows without folds; without folds, and

@@ -71,6 +71,9 @@ func (c classAssessor) addRow(p modelfile.Predictions, e data.Examples, row int,
 	}
 }
 
+// mostBlur is how far apart the ends of an average precision may be without a note.
+const mostBlur = 0.03
+
 // calibrationGroups is the number of points of a calibration curve.
 const calibrationGroups = 10
 
@@ -86,9 +89,14 @@ func (c classAssessor) fill(a *runs.Assessment) {
 	}
 	for k := first; k < len(c.names); k++ {
 		own, others := c.At(k, 0)
-		a.Measures = append(a.Measures, measure("AUPRC of "+c.names[k], fmt.Sprintf(
+		area := measure("AUPRC of "+c.names[k], fmt.Sprintf(
 			"mean precision as ever more of the class are found; chance is its share, %.3g", own/(own+others)),
-			c.AveragePrecision(k)))
+			c.AveragePrecision(k))
+		if low, high := c.PrecisionEnds(k); high-low > mostBlur {
+			area.Note = fmt.Sprintf("from %.3g to %.3g by the order of rows whose probabilities are nearly alike, "+
+				"which is not known", low, high)
+		}
+		a.Measures = append(a.Measures, area)
 	}
 	a.Measures = append(a.Measures, measure("Brier score",
 		"mean squared distance of probabilities from the truth; 0 is perfect", c.Brier()))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/ad"
 	"dsbo/data"
 	"dsbo/experiment"
 	"dsbo/internal/testkit"
@@ -64,7 +65,7 @@ func TestRefits(t *testing.T) {
 		tests                int
 		want                 bool
 	}{
-		{auto, "", linear, 9, true}, {auto, "part", linear, 9, false}, {allRows, "part", linear, 9, true},
+		{auto, "", linear, 9, true}, {auto, "part", linear, 9, false}, {allRows, "part", linear, 1, true},
 		{"none", "", linear, 9, false}, {auto, "", network, 9, false}, {auto, "", linear, 0, false},
 	} {
 		one := tune{refit: c.refit, splitColumn: c.column, taken: c.model,
@@ -102,6 +103,31 @@ func TestAllRows(t *testing.T) {
 	}
 }
 
+// TestRowsOfRefit: the model that is kept is solved for by all rows, of folds each once, with their
+// weights together and those in risk sets.
+func TestRowsOfRefit(t *testing.T) {
+	part := func(v ...float64) data.Examples {
+		return data.Examples{X: numbers(v...), Target: numbers(v...), Weight: numbers(v...),
+			Columns: []data.Column{{Name: models.RiskWeights, Table: numbers(v...)}}}
+	}
+	for folds, want := range map[int][]float64{0: {1, 2, 3, 4, 5, 6}, 5: {1, 2, 4, 5, 6}} {
+		one := plainTune([3]int{2, 1, 3}, folds)
+		one.prepared.Data.Shards = []data.Shard{{Train: part(1, 2), Val: part(3), Test: part(4, 5, 6)}, {}}
+		one.prepared.Together = []*ad.Table{numbers(want...), nil}
+		all, times := testkit.Get2(rowsOfRefit(one, experiment.FinishedRun{Note: func(string, ...any) {}}))
+		got := all.Shards[0].Train
+		if times != float64(len(want))/2 || got.Len() != len(want) || all.Shards[0].Val.Len() != len(want) ||
+			all.Shards[1].Train.Len() != 0 {
+			t.Fatalf("%d folds: %g times as many rows, %+v", folds, times, all.Shards)
+		}
+		for row, v := range want {
+			if got.Target.At(row, 0) != v || got.Weight.At(row, 0) != v || rowsAt(got, row) != v {
+				t.Errorf("%d folds: row %d of %v has the target %g", folds, row, want, got.Target.At(row, 0))
+			}
+		}
+	}
+}
+
 // TestToldGain: the note has the gain to expect of the kept model of all rows, against the model
 // that it was compared with, unless it is 0.0 % in print.
 func TestToldGain(t *testing.T) {
@@ -128,6 +154,27 @@ func TestToldGain(t *testing.T) {
 		told := strings.Contains(note, "is to be expected")
 		if !strings.Contains(note, c.want) || told != (c.want != "") {
 			t.Errorf("gain %g: %q must have %q", c.gain, note, c.want)
+		}
+	}
+}
+
+// TestKeptWeights: the run has the model that is kept, but for folds without a choice of structures
+// it is solved for on all their rows then.
+func TestKeptWeights(t *testing.T) {
+	for _, c := range []struct {
+		folds  int
+		refits bool
+		want   float64
+	}{{0, false, 1}, {0, true, 1}, {5, true, 1}, {5, false, 2}} {
+		f := experiment.FinishedRun{Y: []float64{1}, Solve: func(data.Task, models.Model, []float64) (
+			experiment.LowerSolution, error) {
+			return experiment.LowerSolution{Y: []float64{2}}, nil
+		}}
+		if c.refits {
+			f.Refit = func(data.Task, float64) (fit train.Fit, err error) { return fit, nil }
+		}
+		if y := testkit.Get(plainTune([3]int{60, 20, 40}, c.folds).keptWeights(f, nil)); y[0] != c.want {
+			t.Errorf("%+v: %v", c, y)
 		}
 	}
 }

@@ -132,7 +132,8 @@ func TestHeavyMarked(t *testing.T) {
 // TestCurveOfCounts: beside measures of counts there is the mean true count by the predicted one.
 func TestCurveOfCounts(t *testing.T) {
 	of, a := newAssessor(features.Target{Kind: features.Counts, Mean: 2}).(countAssessor), runs.Assessment{}
-	of.Add(2, 3, 4)
+	rows := data.Examples{Target: numbers(3, 9), Count: numbers(4, 1)}
+	of.addRow(modelfile.Predictions{Values: []float64{2}}, rows, 0, counting)
 	if of.fill(&a); len(a.Measures) != 4 || !slices.Equal(a.Counts.Predicted, []float64{2}) ||
 		!slices.Equal(a.Counts.True, []float64{3}) {
 		t.Errorf("%+v, %+v", a.Measures, a.Counts)
@@ -173,7 +174,8 @@ func TestLassoTold(t *testing.T) {
 }
 
 // TestEffectRows: effects are of the rows that made the model, and without folds of those that
-// chose its penalties; weights that are whole count rows, others do not.
+// chose its penalties; weights that are whole count rows, others do not;
+// of survival times they count in risk sets.
 func TestEffectRows(t *testing.T) {
 	part := func(classes ...uint8) data.Examples {
 		return data.Examples{X: testkit.Get(ad.FloatTable(len(classes), 4, make([]float64, 4*len(classes)))),
@@ -192,6 +194,16 @@ func TestEffectRows(t *testing.T) {
 		if !slices.Equal(s.Target, c.want) || (len(s.Count) == len(c.want)) != c.whole ||
 			(len(s.Weight) == len(c.want)) == c.whole || all.Kind != assess.Class || s.Rows != len(c.want) {
 			t.Errorf("%+v: %+v", c, s)
+		}
+	}
+	for kind, want := range map[features.TargetKind][]float64{features.Class: {2, 3}, features.Survival: {4, 5}} {
+		one, train := plainTune([3]int{2, 0, 0}, 5), part(1, 0)
+		train.Count, train.Columns = numbers(2, 3), []data.Column{{Name: models.RiskWeights, Table: numbers(4, 5)}}
+		one.prepared.Whole, one.prepared.Recipe.Target.Kind = true, kind
+		one.prepared.Data.Shards = []data.Shard{{Train: train}}
+		all := judge{tune: one, run: experiment.FinishedRun{Collective: alone{}}}.tables()
+		if got := all.Sites[0].Count; !slices.Equal(got, want) {
+			t.Errorf("%s: rows count %v, want %v", kind, got, want)
 		}
 	}
 }

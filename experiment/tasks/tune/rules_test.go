@@ -13,6 +13,7 @@ import (
 	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/runs"
+	"dsbo/tables/assess"
 	"dsbo/tables/features"
 	"dsbo/tables/modelfile"
 )
@@ -166,13 +167,16 @@ func TestLevelsFound(t *testing.T) {
 	} {
 		one := plainTune([3]int{60, 60, 20}, 5)
 		one.siteEffects, one.shared, one.sites = c.effects, c.shared, c.sites
+		here := data.Examples{X: numbers(1), Weight: numbers(1)}
+		one.prepared.Data.Shards = []data.Shard{{Train: here, Val: here}, {}} // the other one is elsewhere
 		l, err := findLevels(one, experiment.Agents{Log: func(string, ...any) {}})
 		got := fmt.Sprint(l.Rows == 60, l.Always)
 		if err != nil {
 			got = "refused"
 		}
-		if got != c.want {
-			t.Errorf("%+v: %s, %+v", c, got, l)
+		s := one.prepared.Data.Shards
+		if got != c.want || (len(s[0].Val.Columns) == 1) != (l.Rows > 0) || s[1].Val.Columns != nil {
+			t.Errorf("%+v: %s, %+v of %+v", c, got, l, s)
 		}
 	}
 }
@@ -194,12 +198,17 @@ func TestPriorOfModel(t *testing.T) {
 		"number": {30, auto, number, nil, models.Prior{Deviation: 1, Rows: 30, Residuals: true}, nil},
 		"found": {1, auto, number, center,
 			models.Prior{Deviation: .5, Rows: 1, Residuals: true, Center: center}, nil},
+		"earlier": {1, auto, number, center,
+			models.Prior{Deviation: 1, Rows: 1, Residuals: true, Center: center}, nil},
 		"given":        {30, "2", count, nil, models.Prior{Deviation: 2, Rows: 30}, []float64{1}},
 		"none":         {30, "0", count, nil, models.Prior{}, []float64{1}},
 		"unknown rows": {0, auto, number, nil, models.Prior{}, nil},
 	} {
 		one := plainTune([3]int{60, c.rows, 20}, 0)
 		one.prior, one.center, one.prepared.Recipe.Target = c.prior, c.center, c.target
+		if name == "earlier" { // whose λ is the center
+			one.earlier = new(earlier)
+		}
 		m := testkit.Get(one.newModel(1)).(models.Linear)
 		if fmt.Sprint(m.Prior) != fmt.Sprint(c.want) || !slices.Equal(m.Intercepts, c.start) {
 			t.Errorf("%s: %+v from %v, want %+v from %v", name, m.Prior, m.Intercepts, c.want, c.start)
@@ -228,6 +237,26 @@ func TestCurvesOfClasses(t *testing.T) {
 		if of["accuracy"] != 1 || of["Brier"] != 1 || of["AUPRC"] != want || of["recall"] != classes ||
 			of["precision"] != classes || len(a.Confusion) != classes {
 			t.Errorf("%d classes: measures %v, and of classes that are taken for others %v", classes, of, a.Confusion)
+		}
+	}
+}
+
+// TestBlurNoted: an average precision that the rows within bins of probabilities may change by more
+// than mostBlur has a note with the ends.
+func TestBlurNoted(t *testing.T) {
+	for apart, noted := range map[float64]bool{1e-4: true, .02: false} {
+		c := classAssessor{assess.NewClasses(2), []string{"no", "yes"}}
+		for k := range 40 {
+			p := .1 + float64(k)*apart
+			c.Add([]float64{1 - p, p}, k%2, 1)
+		}
+		var a runs.Assessment
+		c.fill(&a)
+		k := slices.IndexFunc(a.Measures, func(m runs.Measure) bool { return m.Name == "AUPRC of yes" })
+		low, high := c.PrecisionEnds(1)
+		if note := a.Measures[k].Note; (note != "") != noted || (high-low > mostBlur) != noted ||
+			noted && !strings.Contains(note, fmt.Sprintf("from %.3g to %.3g", low, high)) {
+			t.Errorf("%g apart: note %q of %g to %g", apart, note, low, high)
 		}
 	}
 }
@@ -262,6 +291,23 @@ func TestLevelsOfNetworks(t *testing.T) {
 		one := &tune{kind: "class", siteEffects: effects, model: network, penalty: auto, folds: auto}
 		if err := checkLevels(one); (err == nil) != allowed {
 			t.Errorf("-site-effects %s: %v", effects, err)
+		}
+	}
+}
+
+// TestLassoAsked: a lasso has the ratio 1, an elastic net the given one or, of auto, none yet.
+func TestLassoAsked(t *testing.T) {
+	for _, c := range []struct{ penalty, ratio, lambda, want string }{
+		{auto, "0.5", leastOne, "none"}, {perFeature, "0.5", leastOne, "none"}, {lasso, "0.5", leastOne, "1 false"},
+		{lasso, "0.5", oneError, "1 true"}, {elastic, "0.3", oneError, "0.3 true"},
+		{elastic, auto, leastOne, "0 false"},
+	} {
+		one, got := &tune{penalty: c.penalty, lasso: lassoFlags{c.ratio, c.lambda}}, "none"
+		if l := wantedLasso(one); l != nil {
+			got = fmt.Sprint(l.Ratio, l.OneError)
+		}
+		if got != c.want || wantsLasso(one) != (got != "none") {
+			t.Errorf("%+v: %s", c, got)
 		}
 	}
 }
