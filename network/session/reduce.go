@@ -13,9 +13,9 @@ import (
 // words combined with theirs, and all neighbours that are not next to it in the tree a frame
 // without a payload; waits for its parent's words, which are the result; and sends these down. So
 // it takes as many hops as twice the tree's height, and one frame in each direction of each edge.
-// Where all agents of the lowest height are below one child of the root, a sum takes a hop less:
-// that child and the root send each other the words of their sides at once, which are the result
-// together ([network.Tree.Opposite]). Sums are masked unless Config.Unmasked is set.
+// Where all agents of the lowest height are below one child of the root, sums and flags take a hop
+// less: that child and the root send each other the words of their sides at once, which are the
+// result together ([network.Tree.Opposite]). Sums are masked unless Config.Unmasked is set.
 func (s *Session) Reduce(ctx context.Context, all ...network.Reduction) error {
 	return s.wrap(", reducing", s.reduce(ctx, all))
 }
@@ -119,12 +119,13 @@ func (r *reduction) run(ctx context.Context) error {
 }
 
 // neighbours returns the parent of this agent, -1 if there is none, and the agents below it. The
-// root and the agent opposite it are each other's parent in a sum: their words meet, and are the
-// result together. In a maximum, which is not masked, the root is like any other agent.
+// root and the agent opposite it are each other's parent in a sum, and where flags are gathered:
+// their words meet, and are the result together. In a maximum of numbers, which is not masked, the
+// root is like any other agent.
 func (r *reduction) neighbours() (parent int, below []int, meets bool) {
 	t, i, opposite := r.s.tree, r.s.position, r.s.opposite
 	parent, below = t.Parent[i], t.Children[i]
-	if r.op != network.Sum || opposite < 0 {
+	if r.op != network.Sum && r.parts[0].Bits > 1 || opposite < 0 {
 		return parent, below, false
 	}
 	if i == t.Root {
