@@ -101,8 +101,8 @@ func (c *Case) lingers() time.Duration {
 	return c.PeerTimeout
 }
 
-// mostNewcomers is the largest number of agents that are admitted to a run that is drawn.
-const mostNewcomers = 2
+// Most agents of a run that is drawn, at the start and admitted to it.
+const mostAgents, mostNewcomers = 8, 2
 
 // drawMembers makes a case one of a run whose members may change, and which agents may join.
 func (c *Case) drawMembers(d draw, joins bool) {

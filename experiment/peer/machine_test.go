@@ -47,7 +47,7 @@ type machine struct {
 // newMachine returns a machine of an agent, with an empty disk.
 func (w *world) newMachine(agent int, name string) *machine {
 	m := &machine{world: w, agent: agent, name: name, dir: filepath.Join("/", "simulated", name, "run"), down: begin}
-	m.identity = testkit.Get(authority().Issue(agent, valid, expired, simulated))
+	m.identity = identities()[agent]
 	if agent >= w.Agents {
 		n := w.Newcomers[agent-w.Agents]
 		m.down = begin.Add(n.at)

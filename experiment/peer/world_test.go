@@ -39,6 +39,14 @@ var authority = sync.OnceValue(func() *pki.Authority {
 	return testkit.Get(pki.NewAuthority("simulation", valid, expired))
 })
 
+// identities are the certificates of the agents of all runs of this process, by agent.
+var identities = sync.OnceValue(func() (all []*pki.Identity) {
+	for agent := range mostAgents + mostNewcomers {
+		all = append(all, testkit.Get(authority().Issue(agent, valid, expired, simulated)))
+	}
+	return all
+})
+
 // valid and expired are when certificates begin and end to be valid: no run takes so long.
 var valid, expired = begin.AddDate(-1, 0, 0), begin.AddDate(100, 0, 0)
 

@@ -29,11 +29,6 @@ func checkSignature(by *x509.Certificate, text, signature []byte) error {
 	return err
 }
 
-// noteSignature notes that a signature is good, as this process has made it.
-func noteSignature(by *x509.Certificate, text, signature []byte) {
-	good.note(digestOf(by, text, signature), true)
-}
-
 // good are the signatures that are remembered, and proofs what was verified of certificates.
 var (
 	good   memory[bool]

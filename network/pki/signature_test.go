@@ -44,7 +44,7 @@ func TestCheckSignature(t *testing.T) {
 		t.Error("a signature that was good must be remembered")
 	}
 	none := []byte("none that a key makes")
-	noteSignature(by, text, none)
+	good.note(digestOf(by, text, none), true)
 	if err := checkSignature(by, text, none); err != nil {
 		t.Errorf("a signature that this process says to be its own is checked: %v", err)
 	}
@@ -55,7 +55,7 @@ func TestRememberedSignatures(t *testing.T) {
 	_, by := signer()
 	for k := range 2 * mostRemembered {
 		text := binary.LittleEndian.AppendUint64(nil, uint64(k))
-		noteSignature(by, text, nil)
+		good.note(digestOf(by, text, nil), true)
 		newest, _ := good.value(digestOf(by, text, nil))
 		if size := len(good.of); size > mostRemembered || !newest {
 			t.Fatalf("%d are remembered; there must be at most %d, with the newest", size, mostRemembered)
