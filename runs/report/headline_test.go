@@ -146,3 +146,33 @@ func TestWholeValue(t *testing.T) {
 		t.Errorf("a peak of %g at the end, want 95", got)
 	}
 }
+
+// TestLinesNotAlike: notes say where lines are of other seeds, and where a search has found what a
+// line's method has not.
+func TestLinesNotAlike(t *testing.T) {
+	of := func(method, foundBy string, seeds ...uint64) (g group) {
+		g.label = method
+		for _, seed := range seeds {
+			r := judged(method, runs.Better)
+			r.Config.Algorithm, r.Config.Seed, r.Summary.Verdict.FoundBy = method, seed, foundBy
+			g.runs = append(g.runs, r)
+		}
+		return g
+	}
+	const seeds, search = "Lines have other seeds", "; of 2 of 2 runs found by a search"
+	for name, c := range map[string]struct {
+		gs           []group
+		seeds, found bool
+	}{
+		"alike":         {[]group{of("a", "a", 1, 2), of("b", "b", 2, 1)}, false, false},
+		"other seeds":   {[]group{of("a", "a", 1), of("b", "", 2)}, true, false},
+		"fewer seeds":   {[]group{of("a", "a", 1, 2), of("b", "b", 1)}, true, false},
+		"a search":      {[]group{of("a", "a", 1, 2), of("b", "a search", 1, 2)}, false, true},
+		"one and twice": {[]group{of("a", "a", 1, 1), of("b", "b", 1)}, false, false},
+	} {
+		notes := strings.Join(headlines(c.gs).Notes, "\n")
+		if strings.Contains(notes, seeds) != c.seeds || strings.Contains(notes, search) != c.found {
+			t.Errorf("%s: %q", name, notes)
+		}
+	}
+}

@@ -158,7 +158,7 @@ type quantity struct {
 // alone. Its name for people is unique.
 type part struct {
 	Of, Name string
-	Late     bool // without the start, whose model knows nothing and would flatten the figure
+	Late     bool // without the start, whose model may know nothing and would flatten the figure
 }
 
 // in returns the number of a record.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -79,11 +80,47 @@ func headlines(gs []group) headline {
 	}
 	for _, g := range gs {
 		if changes := g.changes(); changes != "" && h.Judged > 0 {
-			h.Notes = append(h.Notes, g.label+": "+changes)
+			h.Notes = append(h.Notes, g.label+": "+changes+g.foundByOthers())
 		}
+	}
+	if slices.ContainsFunc(byProblem(gs), unlikeSeeds) {
+		h.Notes = append(h.Notes, "Lines have other seeds, and with them other data: how they differ is not of what "+
+			"they are named by alone.")
 	}
 	h.Notes = append(h.Notes, sharedNotes(all)...)
 	return h
+}
+
+// unlikeSeeds reports whether groups of one problem are of other draws of its data.
+func unlikeSeeds(gs []group) bool {
+	var first []uint64
+	for i, g := range gs {
+		var seeds []uint64
+		for _, r := range g.runs {
+			seeds = append(seeds, r.Config.Seed)
+		}
+		if slices.Sort(seeds); i == 0 {
+			first = slices.Compact(seeds)
+		} else if !slices.Equal(first, slices.Compact(seeds)) {
+			return true
+		}
+	}
+	return false
+}
+
+// foundByOthers tells of how many runs something other than their method has found the tuned
+// hyperparameters; "" for none.
+func (g group) foundByOthers() string {
+	var by []string
+	for _, r := range g.runs {
+		if found := r.Summary.Verdict.FoundBy; found != "" && found != r.method() {
+			by = append(by, found)
+		}
+	}
+	if by == nil {
+		return ""
+	}
+	return fmt.Sprintf("; of %d of %s found by %s", len(by), wording.Count(len(g.runs), "run"), by[0])
 }
 
 // changes returns the changes of test loss and Φ, each run's against its own best constant: median
