@@ -93,7 +93,7 @@ func TestStartConstant(t *testing.T) {
 }
 
 // TestPresetNumbers: MA-DSBO as published takes ten steps of y and of z; the default evaluates each
-// iteration, and ends after two evaluations in a row that rise.
+// iteration, ends after two evaluations in a row that rise, and finds rivals and writes a page.
 func TestPresetNumbers(t *testing.T) {
 	for args, want := range map[string]string{"": "20 1 2", "-preset=paper": "100 10 10",
 		"-preset=madsbo_tuned": "60 20 20"} {
@@ -105,6 +105,9 @@ func TestPresetNumbers(t *testing.T) {
 			got = fmt.Sprint(j.Settings.Iterations, m.T, m.N)
 		case *algo.Tuned:
 			got = fmt.Sprint(j.Settings.Iterations, m.T, m.N)
+		}
+		if s := j.Settings; s.Rivals != (args != "-preset=paper") || !s.Report {
+			t.Errorf("%q: rivals %t, a page %t", args, s.Rivals, s.Report)
 		}
 		if got != want || j.Settings.Agents != 8 {
 			t.Errorf("%q: %s, want %s; %d agents", args, got, want, j.Settings.Agents)

@@ -73,6 +73,9 @@ func TestUnited(t *testing.T) {
 	if one := []float64{1, 2, 3}; !slices.Equal(united(folds, train.Fit{Y: one}).Y, one) {
 		t.Error("a model of all examples has changed")
 	}
+	if other := united(folds.Of, train.Fit{Y: y}).Y; !slices.Equal(other, y) {
+		t.Errorf("a model without folds has become %v", other)
+	}
 }
 
 // TestChangeOutcome is of [runs.Site], whose limits follow from the numbers of siteOf.

@@ -12,8 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"dsbo/internal/cli"
 	"dsbo/internal/files"
 	"dsbo/internal/testkit"
+	"dsbo/runs"
 )
 
 // TestKilled: the runs of a comparison that is killed end with it, and keep no processor
@@ -41,6 +43,36 @@ func TestKilled(t *testing.T) {
 	_ = c.Wait() // whose error is the kill
 	if _, err := io.Copy(io.Discard, life); err != nil {
 		t.Errorf("the run goes on when the comparison is killed: %v", err)
+	}
+}
+
+// TestTrialEnds: a run that has finished or diverged is kept, unless all are made again. Others
+// start the program, whose exit code and last words are how they ended.
+func TestTrialEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		before runs.State // in the folder
+		again  bool
+		code   int
+		state  runs.State
+		kept   bool
+	}{
+		"finished":     {runs.Finished, false, 1, runs.Finished, true},
+		"diverged":     {runs.Diverged, false, 1, runs.Diverged, true},
+		"made again":   {runs.Finished, true, 1, runs.Failed, false},
+		"interrupted":  {runs.Interrupted, false, 1, runs.Failed, false},
+		"wrong flags":  {runs.Failed, false, cli.Usage, refused, false},
+		"other method": {runs.Failed, false, cli.Unsuited, notApplicable, false},
+	} {
+		of := trial{Args: []string{"tune", "-K=1"}, Folder: runs.Folder(t.TempDir())}
+		testkit.OK(of.Folder.WriteConfig(runs.Config{Build: runs.ThisBuild(), Task: "tune"}))
+		testkit.OK(of.Folder.WriteSummary(runs.Summary{State: c.before}))
+		testkit.OK(os.WriteFile(of.Folder.Path(runs.MetricsFile), nil, 0o600))
+		program := []string{"sh", "-c", fmt.Sprintf("echo more >&2; echo dsbo: tune: it fell >&2; exit %d", c.code)}
+		testkit.OK(of.run(t.Context(), program, 1, c.again))
+		if of.State != c.state || of.kept != c.kept || (of.Error == "it fell") == c.kept ||
+			(of.Config.Task != "") != c.kept {
+			t.Errorf("%s: %s, kept %t, %q", name, of.State, of.kept, of.Error)
+		}
 	}
 }
 

@@ -2,6 +2,8 @@ package compare
 
 import (
 	"math"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -121,6 +123,46 @@ func TestFailures(t *testing.T) {
 	}
 	if told := all(handmade(t), runs.Finished, "").Rankings[0].refusals(); len(told) != 0 {
 		t.Errorf("refusals %q of runs that ended", told)
+	}
+}
+
+// TestRankedAgain: a method has edges where it ended with a value alone, and methods start at the
+// best constant where their runs did.
+func TestRankedAgain(t *testing.T) {
+	r := handmade(t)
+	k := r.Rankings[0]
+	first := k.Entries[0]
+	if first.Edges == nil || k.StartsBest() {
+		t.Errorf("edges %v, from the best constant %t", first.Edges, k.StartsBest())
+	}
+	for _, e := range k.Entries {
+		for _, of := range e.Trials() {
+			of.State, of.Config.X0Best = runs.Diverged, true
+		}
+	}
+	first.Edges = nil
+	if testkit.OK(r.rank()); first.Edges != nil || !k.StartsBest() {
+		t.Errorf("without a value: edges %v, from the best constant %t", first.Edges, k.StartsBest())
+	}
+	bare := trial{Records: []runs.Record{{Phi: 2}}}
+	if bare.showBaseline(); bare.Records != nil {
+		t.Errorf("without a baseline: %+v", bare.Records)
+	}
+}
+
+// TestTrialFolder: the folder of a run is called after its point and seed, and rivals are looked
+// for without a method alone.
+func TestTrialFolder(t *testing.T) {
+	s := handmade(t).Spec
+	for algorithm, want := range map[string]string{"": "-rivals=true", "dsoba": "-rivals=false"} {
+		m := method{Name: "a method", Algorithm: algorithm}
+		of := newTrial("out", s, s.Tasks[0], m, nil, 3)
+		m.Grid = s.Methods[0].Grid
+		at := newTrial("out", s, s.Tasks[0], m, []int{1}, 3)
+		if !slices.Contains(of.Args, want) || !strings.HasPrefix(filepath.Base(string(of.Folder)), "seed3-") ||
+			!strings.HasPrefix(filepath.Base(string(at.Folder)), "alpha=1-seed3-") {
+			t.Errorf("%q: %q in %s, %s", algorithm, of.Args, of.Folder, at.Folder)
+		}
 	}
 }
 

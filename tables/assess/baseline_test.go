@@ -81,6 +81,9 @@ func TestTimesAtEdges(t *testing.T) {
 		!(math.Abs(b.Survival(3, 1)-math.Exp(-.5)) <= 1e-15) { // nobody is at risk in the last bin
 		t.Errorf("up to %g: %g", b.Horizon(), b.Survival(3, 1))
 	}
+	if c := assess.NewCurve(grid, curve); c.Times[0] != 0 || c.Share[0] != 1 || c.Low[0] != 1 || c.High[0] != 1 {
+		t.Errorf("the curve begins at %+v", c)
+	}
 	if curve[0] != 4 || curve[3] != 2 {
 		t.Errorf("at risk are %g and %g rows, want 4 and 2", curve[0], curve[3])
 	}

@@ -99,6 +99,28 @@ func TestChance(t *testing.T) {
 	}
 }
 
+// TestSiteWithoutRows: a site without rows, such as one that is elsewhere, changes no effect.
+func TestSiteWithoutRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	var x [][]float64
+	var y []float64
+	var sites [2][]int
+	for k := range 60 {
+		x, y = append(x, []float64{r.NormFloat64(), r.NormFloat64()}), append(y, float64(r.IntN(2)))
+		sites[0], sites[1] = append(sites[0], k%2), append(sites[1], 2*(k%2))
+	}
+	for _, kind := range []Kind{Number, Count, Class} {
+		var effects [2]Effect
+		for k, site := range sites {
+			fit := testkit.Get(testkit.Get(NewEffects(inMemory(kind, 2, numbers(2), x, y, nil, site))).Fit())
+			effects[k] = fit.Effect(1, fit.Others()[0])
+		}
+		if effects[0] != effects[1] || !(effects[0].Error > 0) {
+			t.Errorf("kind %d: %+v, with a site without rows %+v", kind, effects[0], effects[1])
+		}
+	}
+}
+
 // TestPermutes: up to 2000 columns and outputs are tested by 200 slopes each, and few enough rows.
 func TestPermutes(t *testing.T) {
 	const rows = 2_000_000 // 4e9 products

@@ -25,6 +25,10 @@ func TestLeaveOneOut(t *testing.T) {
 			return residualsWithout(predicted[:], truth[:], without).Explained()
 		},
 		"MAE of counts": func(without int) Interval { return countsWithout(predicted[:], truth[:], without).MAE() },
+		"squares of counts": func(without int) Interval { // whose root has an interval with many rows alone
+			c := countsWithout(predicted[:], truth[:], without)
+			return c.around(c.sums()[3]/c.examples(), ofSquare, c.examples())
+		},
 		"deviance": func(without int) Interval {
 			return countsWithout(predicted[:], truth[:], without).Deviance()
 		},
@@ -60,6 +64,9 @@ func TestLeaveOneOut(t *testing.T) {
 		if !(math.Abs(got/reach-1) <= tol) {
 			t.Errorf("%s: the interval %+v reaches by %g, want %g", name, whole, got, reach)
 		}
+	}
+	if got := [2]float64{without(0, 0), without(3, 3)}; got != [2]float64{0, num.Log(1e-300)} {
+		t.Errorf("without a part of nothing, and without all: %v", got)
 	}
 }
 
