@@ -8,6 +8,7 @@ import io
 import subprocess
 import sys
 import tempfile
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -143,6 +144,30 @@ def check_words():
     frame = pandas.DataFrame({"colour": colour, "size, cm": random.normal(size=300)})
     y = (colour == "1") * 3 + frame["size, cm"]
     assert dsbo.DsboRegressor().fit(frame, y).score(frame, y) > 0.95
+    days = pandas.Timestamp("2020-01-01", tz="UTC") + pandas.to_timedelta(random.integers(0, 900, 300), unit="D")
+    count = pandas.Series(random.integers(0, 9, 300)).astype("Int64").mask(colour == "red")
+    late = np.where(days > days.sort_values()[150], "late", "early")
+    for name, column in (("times", days), ("dates", days.date), ("days", days.date.astype("M8[ns]")),
+                         ("seconds", days.tz_localize(None))):
+        given = pandas.DataFrame({"count": count, "when": column})
+        given.loc[7, "when"] = None
+        fitted = dsbo.DsboClassifier().fit(given, late)
+        assert fitted.score(given, late) > 0.9, name
+    assert [c["kind"] for c in fitted.model_.inputs] == ["number", "number"]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        dsbo.DsboRegressor().fit(frame.assign(name=[f"n{k}" for k in range(300)]), y)
+    assert ["nothing is learned from name" in str(w.message) for w in caught] == [True], caught
+    for cell, says in ("1,234.5 %", None), ("12.5.2020", "column share must have a number"):
+        model = dsbo.Model({"recipe": {"inputs": [{"name": "share", "kind": "number", "unit": "%", "deviation": 2}],
+                                       "target": {"kind": "value", "deviation": 1}}, "layers": [{"unit": ""}]},
+                           {"layer0.weight": np.ones((1, 1))})
+        try:
+            got = model.predict({"share": [cell]})[0]
+        except ValueError as e:
+            got = None
+            assert says in str(e), e
+        assert got == (None if says else 617.25), got
 
 
 def check_comparison():

@@ -15,6 +15,7 @@ into pipelines, grids and cross-validation. Fitting calls the program dsbo (go i
 
 import ast
 import csv
+import datetime
 import inspect
 import json
 import os
@@ -24,6 +25,7 @@ import struct
 import subprocess
 import tempfile
 import warnings
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -186,7 +188,10 @@ class Model:
                 if "rare" in c:
                     parts.append(~missing & ~np.any(known, axis=0) if known else ~missing)
             else:
-                values = _times(column, c["unit"]) if c["kind"] == "time" else _numbers(column, c.get("unit", ""))
+                try:
+                    values = _times(column, c["unit"]) if c["kind"] == "time" else _numbers(column, c.get("unit", ""))
+                except ValueError as e:
+                    raise ValueError(f"column {c['name']} must have a {c['kind']} or nothing in each row: {e}") from None
                 if abs(c.get("mean", 0)) <= 2**14 * c["deviation"]:
                     values = values.astype(np.float32).astype(float)  # as dsbo rounds them
                 missing = np.isnan(values)
@@ -235,7 +240,9 @@ class Model:
 
 
 def _is_missing(value, words=MISSING):
-    return value is None or value != value or isinstance(value, str) and value in words
+    if isinstance(value, str):
+        return value in words
+    return value is None or type(value).__name__ == "NAType" or value != value  # pandas.NA is neither
 
 
 def _times(values, unit):
@@ -247,9 +254,13 @@ def _times(values, unit):
 
 
 def _numbers(values, mark):
-    """Return numbers, NaN for None; texts may have a mark such as %."""
-    return np.array([np.nan if v is None else float(v.replace(mark, "").replace("−", "-") if isinstance(v, str) else v)
-                     for v in values])
+    """Return numbers, NaN for None; texts may have a mark such as %, and then groups of digits."""
+
+    def plain(text):
+        text = text.replace(mark, "").replace("−", "-").strip()
+        return text.replace(",", "") if mark and re.fullmatch(r"[-+]?\d{1,3}(,\d{3})+(\.\d*)?", text) else text
+
+    return np.array([np.nan if v is None else float(plain(v) if isinstance(v, str) else v) for v in values])
 
 
 def read_csv(path, delimiter=","):
@@ -325,6 +336,10 @@ class _Estimator(BaseEstimator):
                 raise ValueError(f"{e} (n_samples={rows}, n_features={len(columns)})") from None
             run = Run(Path(folder, "run"))
             self.model_, self.summary_, self.assessment_ = run.model, run.summary, run.assessment
+            given = dict(zip(self._names, names or self._names))
+            dropped = [f"{given[i['name']]} ({i['dropped']})" for i in self.model_.inputs if "dropped" in i]
+            if dropped:
+                warnings.warn(f"nothing is learned from {', '.join(dropped)}")
             self.own_ = {labels[i]: model for i, model in run.own.items()}
         return self
 
@@ -456,8 +471,7 @@ def _table(X):
         raise TypeError("sparse input is not supported: a dense array is required")
     if hasattr(X, "columns") and hasattr(X, "iloc"):
         names = list(X.columns) if all(isinstance(n, str) for n in X.columns) else None
-        columns = [X.iloc[:, i].to_numpy() for i in range(X.shape[1])]
-        columns = [c.astype(float) if c.dtype.kind in "biuf" else c.astype(object) for c in columns]
+        columns = [_column(X.iloc[:, i]) for i in range(X.shape[1])]
     else:
         X = np.asarray(X)
         if X.dtype.kind == "c":
@@ -473,6 +487,20 @@ def _table(X):
     if any(c.dtype != object and np.isinf(c).any() for c in columns):
         raise ValueError("Input X contains infinity or a value too large for dtype('float64').")
     return names, columns
+
+
+def _column(series):
+    """Return a pandas column: numbers as float64, and times as seconds since 1970, NaN where there is none; all
+    else as objects, which are words."""
+    values, kind = series.to_numpy(object), getattr(series.dtype, "kind", "O")
+    given = [v for v in values if not _is_missing(v)]
+    if kind in "Mm" or given and all(isinstance(v, (datetime.date, np.datetime64)) for v in given):
+        unit = "m8[ns]" if kind == "m" else "M8[ns]"
+        times = series.to_numpy(unit) if kind in "Mm" else np.array([None if _is_missing(v) else v for v in values], unit)
+        return np.where(np.isnat(times), np.nan, times.astype("int64") / 1e9)
+    if kind in "biuf" or given and all(isinstance(v, Decimal) for v in given):
+        return np.array([np.nan if _is_missing(v) else float(v) for v in values])
+    return values
 
 
 def _target(y):
