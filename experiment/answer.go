@@ -157,6 +157,9 @@ func answerNotes(s *runs.Summary, a runs.Assessment) (notes []string) {
 	if of := marked[runs.HeavyTails]; of != nil {
 		notes = append(notes, fmt.Sprintf("%s: %s.", strings.Join(of, ", "), runs.HeavyTails))
 	}
+	if advice := s.JoiningAdvice(a); advice != "" {
+		notes = append(notes, advice)
+	}
 	if a.Levels {
 		notes = append(notes, "Each site predicts with a level of its own: of rows of a new site nothing is judged.")
 	}

@@ -88,6 +88,11 @@ func TestNotes(t *testing.T) {
 	if got := answerNotes(new(runs.Summary), runs.Assessment{Measures: a.Measures[:1]}); got != nil {
 		t.Errorf("nothing to note: %q", got)
 	}
+	harmed := &runs.Summary{AllSites: &runs.Site{Examples: 100, Change: .5, ChangeError: .1}}
+	linear := runs.Assessment{Effects: &runs.Effects{}}
+	if got := answerNotes(harmed, linear); len(got) != 1 || got[0] != harmed.JoiningAdvice(linear) {
+		t.Errorf("of sites that joining harms: %q", got)
+	}
 }
 
 // TestLossText: an end of an interval near 0 is not written as 0.

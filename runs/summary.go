@@ -197,6 +197,16 @@ func (s *Summary) ChangeMeaning() string {
 	return what + " on test rows of each site; below 0 joining lowers the loss." + intervals
 }
 
+// JoiningAdvice returns what to try where joining surely raises the loss of all sites together, and
+// their linear model has one level; "": nothing.
+func (s *Summary) JoiningAdvice(a Assessment) string {
+	if s.AllSites == nil || s.AllSites.ChangeOutcome(1) != Worse || a.Effects == nil || a.Levels || a.Events > 0 {
+		return ""
+	}
+	return "Joining raises the loss of all sites together beyond chance. Where sites differ in their levels, such as " +
+		"the shares of classes, -site-effects auto gives each its own."
+}
+
 // FewestOfSite is the number of test examples below which a site shows only their number: they are
 // too few to show an effect of joining.
 const FewestOfSite = 20

@@ -39,6 +39,18 @@ func TestCard(t *testing.T) {
 	}
 }
 
+// TestJoiningAdvice: the page says what to try where joining raises the loss beyond chance.
+func TestJoiningAdvice(t *testing.T) {
+	for change, advised := range map[runs.Number]bool{.5: true, -.5: false} {
+		site := runs.Site{Examples: 100, Change: change, ChangeError: .1}
+		r := &Run{Summary: runs.Summary{Sites: []runs.Site{site, site}, AllSites: &site},
+			Assessment: runs.Assessment{Effects: &runs.Effects{}}}
+		if text, _ := section(t, "joined", r); strings.Contains(text, "-site-effects auto") != advised {
+			t.Errorf("a change of %g: %q", float64(change), text)
+		}
+	}
+}
+
 // TestThresholdOfRareClass: a threshold and costs of a rare class are not told as 0. A threshold
 // keeps the digits that separate it from its neighbours among the bins.
 func TestThresholdOfRareClass(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"dsbo/internal/wording"
 	"dsbo/tables"
@@ -17,9 +18,12 @@ func (e *Encoder) Notes() (notes []string) {
 	for i := range e.inputs {
 		in := &e.inputs[i]
 		if where := e.farRows(in); where != nil {
-			add("column %s is more than %d deviations from the mean of training rows (%.4g ± %.4g) in %d of %s (%s): "+
-				"predictions there extrapolate", in.Name, far, in.Mean, in.Deviation, len(where), all,
-				wording.Some(where))
+			mean := fmt.Sprintf("%.4g ± %.4g", in.Mean, in.Deviation)
+			if in.Kind == tables.Time {
+				mean = fmt.Sprintf("%s ± %.3g days", in.dayOf(in.Mean), in.Deviation*UnitScale(in.Unit, tables.Days))
+			}
+			add("column %s is more than %d deviations from the mean of training rows (%s) in %d of %s (%s): "+
+				"predictions there extrapolate", in.Name, far, mean, len(where), all, wording.Some(where))
 		}
 		unknownAs := "none of its words"
 		missingAs := unknownAs
@@ -80,10 +84,19 @@ func (e *Encoder) farRows(in *encodedInput) (where []string) {
 	}
 	for row := range e.length {
 		if v := float64(in.column.Number(row) * in.scale); math.Abs(v-in.Mean) > far*in.Deviation {
-			where = append(where, fmt.Sprintf("%s: %.6g", e.place(row), v))
+			text := fmt.Sprintf("%.6g", v)
+			if in.Kind == tables.Time {
+				text = in.dayOf(v)
+			}
+			where = append(where, e.place(row)+": "+text)
 		}
 	}
 	return where
+}
+
+// dayOf returns the day of a time in the input's unit.
+func (in *encodedInput) dayOf(v float64) string {
+	return time.Unix(int64(math.Floor(v*UnitScale(in.Unit, tables.Days)))*24*60*60, 0).UTC().Format(time.DateOnly)
 }
 
 // oddSparse returns the rows of a sparse table in which a number is far from training rows, whose

@@ -34,8 +34,8 @@ func TestNotes(t *testing.T) {
 		"column colour has a word that the model does not know in 2 of 3 rows (teal, pink); it counts as a rare one",
 		"column form has no value in 1 of 3 rows, where no training row lacks one; it counts as none of its words",
 		"column form has a word that the model does not know in 1 of 3 rows (round); it counts as none of its words",
-		"column since is more than 10 deviations from the mean of training rows (10 ± 2) in 1 of 3 rows (row 3: 31): " +
-			"predictions there extrapolate",
+		"column since is more than 10 deviations from the mean of training rows (1970-01-11 ± 2 days) in 1 of 3 rows " +
+			"(row 3: 1970-02-01): predictions there extrapolate",
 	}
 	if d := cmp.Diff(want, e.Notes()); d != "" {
 		t.Error(d)
