@@ -159,7 +159,7 @@ func TestLinesNotAlike(t *testing.T) {
 		}
 		return g
 	}
-	const seeds, search = "Lines have other seeds", "; of 2 of 2 runs found by a search"
+	const seeds, search = "Lines have other seeds", "; 2 of 2 runs by a search"
 	for name, c := range map[string]struct {
 		gs           []group
 		seeds, found bool

@@ -120,7 +120,7 @@ func (g group) foundByOthers() string {
 	if by == nil {
 		return ""
 	}
-	return fmt.Sprintf("; of %d of %s found by %s", len(by), wording.Count(len(g.runs), "run"), by[0])
+	return fmt.Sprintf("; %d of %s by %s", len(by), wording.Count(len(g.runs), "run"), by[0])
 }
 
 // changes returns the changes of test loss and Φ, each run's against its own best constant: median
