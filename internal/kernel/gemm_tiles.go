@@ -14,7 +14,7 @@ const dotRows = 128
 // the sum of a dot product's lanes. It is true where adding the lanes takes longer than copying B
 // transposed. It must not depend on m, so that a row has the same bits in a call with any other
 // rows.
-func isChain(n, k int) bool { return n >= 128 && k <= 512 || n > 4 && k <= 48 }
+func isChain(n, k int) bool { return n >= 128 && k <= 512 || n >= 16 && k <= 128 || n > 4 && k <= 48 }
 
 // dotTile returns the most rows and columns that the dot kernel of the active path takes at once,
 // and the rows that it takes of a single column.
