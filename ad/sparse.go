@@ -81,6 +81,20 @@ func (r sparseRule) lower(nodes) engine.Op {
 	return kernels("r", sparseKernel(r, r.s.f32), sparseKernel(r, r.s.f64))
 }
 
+// sumOfRows reports whether a row's values, from..to, sum neighbouring rows of what it multiplies,
+// and the first of these. Vectors take such rows whole.
+func (s *SparseMatrix) sumOfRows(from, to int) (first int, ok bool) {
+	for e := from; e < to; e++ {
+		if s.f64[e] != 1 || int(s.indices[e]-s.indices[from]) != e-from {
+			return 0, false
+		}
+	}
+	if from == to {
+		return 0, false
+	}
+	return int(s.indices[from]), true
+}
+
 // sparseKernel returns the kernel that multiplies each row's matrix by a constant sparse one, or by
 // its transpose.
 func sparseKernel[T Float](r sparseRule, values []T) func(*call[T]) {
@@ -93,9 +107,18 @@ func sparseKernel[T Float](r sparseRule, values []T) func(*call[T]) {
 			a, d := c.In[0].Row(m), c.Dst.Row(m)
 			for i := range s.rows {
 				from, to := s.starts[i], s.starts[i+1]
-				if r.transposes {
+				first, adds := s.sumOfRows(from, to)
+				switch {
+				case adds && r.transposes:
+					for at := first * n; at < (first+to-from)*n; at += n {
+						kernel.AddTo(d[at:][:n], d[at:][:n], a[i*n:][:n])
+					}
+				case adds:
+					clear(d[i*n:][:n])
+					kernel.SumRows(to-from, n, d[i*n:][:n], a[first*n:], n)
+				case r.transposes:
 					kernel.SparseOuterT(d, n, a[i*n:][:n], s.indices[from:to], values[from:to])
-				} else {
+				default:
 					kernel.SparseRowNN(d[i*n:][:n], s.indices[from:to], values[from:to], a, n)
 				}
 			}

@@ -117,8 +117,18 @@ func summed(a *Node, shape, along []int) *Node {
 	if len(along) == len(shape) {
 		return SumAll(a)
 	}
-	if n := len(along); along[n-1] == n-1 { // the first axes
-		return SumRows(Reshape(a, tensor.Shape(shape[:n]).TotalSize(), tensor.Shape(shape[n:]).TotalSize()))
+	first, end := along[0], along[len(along)-1]+1
+	before, over, behind := tensor.Shape(shape[:first]).TotalSize(), tensor.Shape(shape[first:end]).TotalSize(),
+		tensor.Shape(shape[end:]).TotalSize()
+	switch neighbours := end-first == len(along); {
+	case neighbours && first == 0:
+		return SumRows(Reshape(a, over, behind))
+	case neighbours && over > 0 && behind > 1: // sums of neighbouring rows, which need no copy
+		all := make([]int, over)
+		for i := range all {
+			all[i] = i
+		}
+		return sparseRule{s: mapOf(over, []taps{{at: all}}), cols: behind}.of(Reshape(a, before, over*behind))
 	}
 	return SumCols(rowsAlong(a, shape, along))
 }
