@@ -144,25 +144,40 @@ func (g *graph) isTemporary(i int) bool {
 	return v.bit == 0 && !v.kept && v.constant == nil && v.sparse == nil && v.base < 0
 }
 
-// A tile of the widest value takes about as much as y, because the weights of a layer are read anew
-// for each tile: at least leastTile bytes, a share of the second-level cache, and at most mostTile.
-// It has at most tileRows examples: kernels on fewer rows of narrow data took a fifth of the time.
+// A tile of the widest value takes about as much as the largest weights, which are read anew for
+// each tile: at least leastTile bytes, and at most mostTile. Where an example has several rows, as
+// of a sequence or a picture, fewer examples are enough for a product, and several values in turn
+// stay in the second-level cache. A tile has at most tileRows examples: kernels on fewer rows of
+// narrow data took a fifth of the time.
 const (
-	leastTile = 512 << 10
-	mostTile  = 5 << 19
-	tileRows  = 512
+	leastTile   = 512 << 10
+	leastOfRows = 128 << 10 // where an example has several rows
+	mostTile    = 5 << 19
+	tileRows    = 512
 )
 
-// chooseTile chooses the examples of a tile for a y of a length, so that all tiles of a batch have
-// about as many.
-func (g *graph) chooseTile(y int) {
-	widest := 1
+// chooseTile chooses the examples of a tile, so that all tiles of a batch have about as many.
+func (g *graph) chooseTile() {
+	widest, weights, least := 1, 0, leastTile
 	for _, v := range g.values {
-		if v.sparse == nil {
-			widest = max(widest, v.per*v.c)
+		if width := v.per * v.c; v.sparse == nil && width > widest {
+			widest = width
+			if least = leastTile; v.per > 1 {
+				least = leastOfRows
+			}
 		}
 	}
-	bytes := min(max(leastTile, y*g.size), mostTile)
+	for _, s := range g.steps {
+		if !s.tiled {
+			continue
+		}
+		for _, a := range s.args {
+			if a >= 0 && g.values[a].per == 0 {
+				weights = max(weights, g.values[a].numbers())
+			}
+		}
+	}
+	bytes := min(max(least, weights*g.size), mostTile)
 	most := min(max(8, bytes/(widest*g.size)&^7), tileRows)
 	tiles := max(1, (g.rows+most-1)/most)
 	g.tile = min(((g.rows+tiles-1)/tiles+7)&^7, g.rows)

@@ -13,7 +13,6 @@ type Template struct {
 	mu sync.Mutex
 	graph
 	single  bool      // numbers are float32
-	y       int       // the length of y
 	plans   []*Plan   // by number
 	layouts []*layout // by plan
 	budget  int       // numbers that may be kept beside small values
@@ -24,7 +23,7 @@ type Template struct {
 // large values of at most some bytes from one run to the next; 0: as many as two y have, or
 // keptNumbers.
 func New(rows, y int, single bool, keep int) *Template {
-	t := &Template{graph: graph{rows: rows, size: 8}, y: y, single: single, budget: max(2*y, keptNumbers)}
+	t := &Template{graph: graph{rows: rows, size: 8}, single: single, budget: max(2*y, keptNumbers)}
 	if single {
 		t.size = 4
 	}
@@ -122,7 +121,7 @@ func (t *Template) Plan(lanes bool, outs []int) (*Plan, error) {
 	}
 	p := t.newPlan(len(t.plans), lanes, outs)
 	if p.number == 0 {
-		t.chooseTile(t.y)
+		t.chooseTile()
 	}
 	t.plans, t.layouts = append(t.plans, p), append(t.layouts, nil)
 	changed := t.plans[p.number:] // the new plan alone, unless more values are kept from run to run
