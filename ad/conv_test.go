@@ -66,6 +66,18 @@ func TestWindows(t *testing.T) {
 		}
 		sameValues(t, fmt.Sprintf("Im2col %+v", w), of(Im2col), patches)
 		sameValues(t, fmt.Sprintf("MaxPool %+v", w), of(MaxPool), most)
+		for i, v := range most {
+			most[i] = max(v-2, 0)
+		}
+		sameValues(t, fmt.Sprintf("MaxPool %+v of rectified maps with biases", w), of(func(a *Node, w Window) *Node {
+			bias := NewConst(a, fmt.Sprint("bias of ", w.C), w.C, 1, slices.Repeat([]float64{-2}, w.C))
+			maps := AddRow(Reshape(a, 2*w.H*w.W, w.C), Flatten(bias))
+			pooled := MaxPool(ReLU(Reshape(maps, 2, w.Pixels())), w)
+			if ruleOf(pooled) != rule(fnReLU) || ruleOf(unreshaped(children(pooled)[0])) != rule(addRow) {
+				t.Errorf("%+v: more than the pooled entries are shifted and rectified", w)
+			}
+			return pooled
+		}), most)
 		// Sums of small whole numbers are exact; the mean is a product with 1/(KH·KW), rounded, in
 		// place of a quotient.
 		within(t, "AvgPool", of(AvgPool), mean, 1e-15)

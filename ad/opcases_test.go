@@ -376,7 +376,10 @@ var ops = append([]opCase{
 		maps := MatMul(Im2col(k.rowsMat(window.Pixels()), window), k.mat(2, window.Taps()), false, true)
 		return SumCols(Reshape(Softplus(maps), k.rows, 2*window.Patches()))
 	}},
-	{"MaxPool", func(k *kit) *Node { return MaxPool(k.rowsMat(window.Pixels()), window) }},
+	{"MaxPool", func(k *kit) *Node {
+		m := Reshape(k.rowsMat(window.Pixels()), k.rows*window.H*window.W, window.C)
+		return MaxPool(ReLU(Reshape(AddRow(Sin(m), k.vec(window.C)), k.rows, window.Pixels())), window)
+	}},
 	{"MaxPool padded, of a rectangle", func(k *kit) *Node { return MaxPool(k.rowsMat(padded.Pixels()), padded) }},
 	{"AvgPool", func(k *kit) *Node { return AvgPool(k.rowsMat(strided.Pixels()), strided) }},
 	{"AvgPool padded, of a rectangle", func(k *kit) *Node { return AvgPool(k.rowsMat(padded.Pixels()), padded) }},

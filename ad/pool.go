@@ -4,8 +4,19 @@ import "dsbo/internal/kernel"
 
 // MaxPool returns the largest entry of each patch and channel: m images (m × H·W·C) become m ×
 // OutH·OutW·C. Padding does not count. Of equal entries the first has the derivative.
+//
+// ReLU and a channel's bias do not change which entry is the largest, so both are moved behind the
+// pooling, where there are fewer entries.
 func MaxPool(images *Node, w Window) *Node {
 	m := countImages("MaxPool", images, w)
+	if ruleOf(images) == rule(fnReLU) {
+		return ReLU(MaxPool(children(images)[0], w))
+	}
+	if maps := unreshaped(images); ruleOf(maps) == rule(addRow) && shapeOf(maps)[1] == w.C {
+		in := children(maps)
+		pooled := Reshape(MaxPool(Reshape(in[0], m, w.Pixels()), w), m*w.Patches(), w.C)
+		return Reshape(AddRow(pooled, in[1]), m, w.Patches()*w.C)
+	}
 	if w.Plain() {
 		return pick(images, images, m, w)
 	}
