@@ -98,10 +98,14 @@ func filtersKernel[T Float](w Window, c *call[T]) {
 	kernel.PatchesTN(w, images.R, outputs.C, c.Dst.V, outputs.V, images.V, !c.First)
 }
 
-// imagesKernel takes pairs of outputs and filters: the products, added where their patches belong.
+// imagesKernel takes pairs of outputs and filters: the sum of their products, added where patches
+// belong.
 func imagesKernel[T Float](w Window, c *call[T]) {
+	var few [4]kernel.PatchProduct[T] // on the stack
+	terms := few[:0]
 	for i := 0; i < len(c.In); i += 2 {
 		outputs, filters := c.In[i], c.In[i+1]
-		kernel.ImagesNN(w, c.Dst.R, filters.R, c.Dst.V, outputs.V, filters.V, i > 0)
+		terms = append(terms, kernel.PatchProduct[T]{N: filters.R, A: outputs.V, B: filters.V})
 	}
+	kernel.ImagesNN(w, c.Dst.R, c.Dst.V, terms...)
 }

@@ -63,8 +63,9 @@ func PatchesNT[T Float](w Window, m, n int, c, images, b []T) {
 	}
 }
 
-// PatchesTN sets C = Aᵀ·P, or C += Aᵀ·P if acc, for P of m images, A m·patches×n, C n×taps. Each
-// entry is one sum in the order of the patches. It costs 2·m·patches·taps·n flops.
+// PatchesTN sets C = Aᵀ·P, or C += Aᵀ·P if acc, for P of m images, A m·patches×n, C n×taps. Images
+// are added in their order, and an image's patches in an order that the window and n alone
+// determine. It costs 2·m·patches·taps·n flops.
 func PatchesTN[T Float](w Window, m, n int, c, a, images []T, acc bool) {
 	if w.fits("PatchesTN", m, n, length{"c", len(c), n * w.Taps()}, length{"a", len(a), m * w.Patches() * n},
 		length{"images", len(images), m * w.Pixels()}) {
@@ -74,15 +75,26 @@ func PatchesTN[T Float](w Window, m, n int, c, a, images []T, acc bool) {
 	}
 }
 
-// ImagesNN computes the patches P = A·B, for A m·patches×n and B n×taps, and sets m images to the
-// sums of the patches at their places, or adds them if acc. Patches are added in their order. It
-// costs 2·m·patches·taps·n flops, and the additions.
-func ImagesNN[T Float](w Window, m, n int, images, a, b []T, acc bool) {
-	if w.fits("ImagesNN", m, n, length{"images", len(images), m * w.Pixels()}, length{"a", len(a), m * w.Patches() * n},
-		length{"b", len(b), n * w.Taps()}) {
-		imagesNN(w, m, n, images, a, b, acc)
-	} else if !acc {
-		clear(images)
+// A PatchProduct is the product of A m·patches×N and B N×taps, which is patches of m images.
+type PatchProduct[T Float] struct {
+	N    int
+	A, B []T
+}
+
+// ImagesNN computes the patches P = Σ A·B, term by term in their order, and sets m images to the
+// sums of the patches at their places. Patches are added in their order. A product costs
+// 2·m·patches·taps·N flops. Patches are added once, whatever the number of products.
+func ImagesNN[T Float](w Window, m int, images []T, terms ...PatchProduct[T]) {
+	clear(images)
+	some := false
+	for _, t := range terms {
+		if w.fits("ImagesNN", m, t.N, length{"images", len(images), m * w.Pixels()},
+			length{"a", len(t.A), m * w.Patches() * t.N}, length{"b", len(t.B), t.N * w.Taps()}) {
+			some = true
+		}
+	}
+	if some {
+		imagesNN(w, m, images, terms)
 	}
 }
 

@@ -118,6 +118,13 @@ func pickTapsF32AVX2(patches int, channels int, dst *float32, chosen *float32, s
 func addTapsF32AVX2(patches int, channels int, dst *float32, chosen *float32, src *float32,
 	step int, taps int, places *int, numbers *float32)
 
+// putTapsF32AVX2 sets the entries of dst at the taps that chosen has to 0 + src, of a number of
+// channels a patch, and those at the others to 0.
+//
+//go:noescape
+func putTapsF32AVX2(patches int, channels int, dst *float32, chosen *float32, src *float32,
+	step int, taps int, places *int, numbers *float32)
+
 // addToF64AVX2 sets dst = x + y, entry by entry. All have one length, and dst may be x or y.
 //
 //go:noescape
@@ -230,4 +237,11 @@ func pickTapsF64AVX2(patches int, channels int, dst *float64, chosen *float64, s
 //
 //go:noescape
 func addTapsF64AVX2(patches int, channels int, dst *float64, chosen *float64, src *float64,
+	step int, taps int, places *int, numbers *float64)
+
+// putTapsF64AVX2 sets the entries of dst at the taps that chosen has to 0 + src, of a number of
+// channels a patch, and those at the others to 0.
+//
+//go:noescape
+func putTapsF64AVX2(patches int, channels int, dst *float64, chosen *float64, src *float64,
 	step int, taps int, places *int, numbers *float64)

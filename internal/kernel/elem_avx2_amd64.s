@@ -898,6 +898,7 @@ TEXT ·largestTapsF32AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+16(FP), AX
 	MOVQ src+24(FP), CX
 	MOVQ channels+8(FP), DX
+	MOVQ channels+8(FP), DX
 	MOVQ places+48(FP), BX
 	MOVQ numbers+56(FP), SI
 	MOVQ DX, DI
@@ -977,6 +978,7 @@ TEXT ·pickTapsF32AVX2(SB), NOSPLIT, $0-72
 	MOVQ dst+16(FP), AX
 	MOVQ src+32(FP), CX
 	MOVQ chosen+24(FP), DX
+	MOVQ channels+8(FP), BX
 	MOVQ channels+8(FP), BX
 	MOVQ places+56(FP), SI
 	MOVQ numbers+64(FP), DI
@@ -1124,6 +1126,86 @@ short_next:
 	ADDQ step+40(FP), AX
 	DECQ patches+0(FP)
 	JNZ  short_patch
+	VZEROUPPER
+	RET
+
+// func putTapsF32AVX2(patches int, channels int, dst *float32, chosen *float32, src *float32, step int, taps int, places *int, numbers *float32)
+// Requires: AVX
+TEXT ·putTapsF32AVX2(SB), NOSPLIT, $0-72
+	MOVQ   dst+16(FP), AX
+	MOVQ   chosen+24(FP), CX
+	MOVQ   src+32(FP), DX
+	VXORPS X7, X7, X7
+	MOVQ   channels+8(FP), BX
+	MOVQ   channels+8(FP), BX
+	MOVQ   places+56(FP), SI
+	MOVQ   numbers+64(FP), DI
+	MOVQ   BX, R8
+	SHRQ   $0x03, R8
+	ANDQ   $0x07, BX
+	MOVQ   BX, R9
+	SHLQ   $0x02, R9
+	LEAQ   tail<>+64(SB), R10
+	SUBQ   R9, R10
+
+patch:
+	MOVQ  AX, R9
+	MOVQ  R8, R13
+	TESTQ R13, R13
+	JZ    rest
+
+register:
+	MOVQ    (SI), R12
+	VMOVUPS (CX), Y0
+	VMOVUPS (DX), Y1
+	VADDPS  Y7, Y1, Y1
+	XORQ    R11, R11
+
+registerTap:
+	MOVQ         (SI)(R11*8), R12
+	VBROADCASTSS (DI)(R11*4), Y2
+	VCMPPS       $0x00, Y2, Y0, Y4
+	VXORPS       X3, X3, X3
+	VBLENDVPS    Y4, Y1, Y3, Y3
+	VMOVUPS      Y3, (R9)(R12*1)
+	INCQ         R11
+	CMPQ         R11, taps+48(FP)
+	JLT          registerTap
+	ADDQ         $0x20, DX
+	ADDQ         $0x20, CX
+	ADDQ         $0x20, R9
+	DECQ         R13
+	JNZ          register
+
+rest:
+	TESTQ      BX, BX
+	JZ         next
+	MOVQ       (SI), R12
+	VMOVUPS    (R10), Y6
+	VMASKMOVPS (CX), Y6, Y0
+	VMOVUPS    (R10), Y6
+	VMASKMOVPS (DX), Y6, Y1
+	VADDPS     Y7, Y1, Y1
+	XORQ       R11, R11
+
+restTap:
+	MOVQ         (SI)(R11*8), R12
+	VBROADCASTSS (DI)(R11*4), Y2
+	VCMPPS       $0x00, Y2, Y0, Y4
+	VXORPS       X3, X3, X3
+	VBLENDVPS    Y4, Y1, Y3, Y3
+	VMOVUPS      (R10), Y6
+	VMASKMOVPS   Y3, Y6, (R9)(R12*1)
+	INCQ         R11
+	CMPQ         R11, taps+48(FP)
+	JLT          restTap
+	LEAQ         (DX)(BX*4), DX
+	LEAQ         (CX)(BX*4), CX
+
+next:
+	ADDQ step+40(FP), AX
+	DECQ patches+0(FP)
+	JNZ  patch
 	VZEROUPPER
 	RET
 
@@ -1997,6 +2079,7 @@ TEXT ·largestTapsF64AVX2(SB), NOSPLIT, $0-64
 	MOVQ dst+16(FP), AX
 	MOVQ src+24(FP), CX
 	MOVQ channels+8(FP), DX
+	MOVQ channels+8(FP), DX
 	MOVQ places+48(FP), BX
 	MOVQ numbers+56(FP), SI
 	MOVQ DX, DI
@@ -2076,6 +2159,7 @@ TEXT ·pickTapsF64AVX2(SB), NOSPLIT, $0-72
 	MOVQ dst+16(FP), AX
 	MOVQ src+32(FP), CX
 	MOVQ chosen+24(FP), DX
+	MOVQ channels+8(FP), BX
 	MOVQ channels+8(FP), BX
 	MOVQ places+56(FP), SI
 	MOVQ numbers+64(FP), DI
@@ -2223,5 +2307,85 @@ short_next:
 	ADDQ step+40(FP), AX
 	DECQ patches+0(FP)
 	JNZ  short_patch
+	VZEROUPPER
+	RET
+
+// func putTapsF64AVX2(patches int, channels int, dst *float64, chosen *float64, src *float64, step int, taps int, places *int, numbers *float64)
+// Requires: AVX
+TEXT ·putTapsF64AVX2(SB), NOSPLIT, $0-72
+	MOVQ   dst+16(FP), AX
+	MOVQ   chosen+24(FP), CX
+	MOVQ   src+32(FP), DX
+	VXORPS X7, X7, X7
+	MOVQ   channels+8(FP), BX
+	MOVQ   channels+8(FP), BX
+	MOVQ   places+56(FP), SI
+	MOVQ   numbers+64(FP), DI
+	MOVQ   BX, R8
+	SHRQ   $0x02, R8
+	ANDQ   $0x03, BX
+	MOVQ   BX, R9
+	SHLQ   $0x03, R9
+	LEAQ   tail<>+64(SB), R10
+	SUBQ   R9, R10
+
+patch:
+	MOVQ  AX, R9
+	MOVQ  R8, R13
+	TESTQ R13, R13
+	JZ    rest
+
+register:
+	MOVQ    (SI), R12
+	VMOVUPD (CX), Y0
+	VMOVUPD (DX), Y1
+	VADDPD  Y7, Y1, Y1
+	XORQ    R11, R11
+
+registerTap:
+	MOVQ         (SI)(R11*8), R12
+	VBROADCASTSD (DI)(R11*8), Y2
+	VCMPPD       $0x00, Y2, Y0, Y4
+	VXORPS       X3, X3, X3
+	VBLENDVPD    Y4, Y1, Y3, Y3
+	VMOVUPD      Y3, (R9)(R12*1)
+	INCQ         R11
+	CMPQ         R11, taps+48(FP)
+	JLT          registerTap
+	ADDQ         $0x20, DX
+	ADDQ         $0x20, CX
+	ADDQ         $0x20, R9
+	DECQ         R13
+	JNZ          register
+
+rest:
+	TESTQ      BX, BX
+	JZ         next
+	MOVQ       (SI), R12
+	VMOVUPS    (R10), Y6
+	VMASKMOVPD (CX), Y6, Y0
+	VMOVUPS    (R10), Y6
+	VMASKMOVPD (DX), Y6, Y1
+	VADDPD     Y7, Y1, Y1
+	XORQ       R11, R11
+
+restTap:
+	MOVQ         (SI)(R11*8), R12
+	VBROADCASTSD (DI)(R11*8), Y2
+	VCMPPD       $0x00, Y2, Y0, Y4
+	VXORPS       X3, X3, X3
+	VBLENDVPD    Y4, Y1, Y3, Y3
+	VMOVUPS      (R10), Y6
+	VMASKMOVPD   Y3, Y6, (R9)(R12*1)
+	INCQ         R11
+	CMPQ         R11, taps+48(FP)
+	JLT          restTap
+	LEAQ         (DX)(BX*8), DX
+	LEAQ         (CX)(BX*8), CX
+
+next:
+	ADDQ step+40(FP), AX
+	DECQ patches+0(FP)
+	JNZ  patch
 	VZEROUPPER
 	RET

@@ -681,10 +681,82 @@ done:
 	RET
 
 // func largestTapsF32AVX512(patches int, channels int, dst *float32, src *float32, step int, taps int, places *int, numbers *float32)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, AVX512VL, BMI2
 TEXT ·largestTapsF32AVX512(SB), NOSPLIT, $0-64
 	MOVQ  dst+16(FP), AX
 	MOVQ  src+24(FP), CX
+	MOVQ  channels+8(FP), DX
+	CMPQ  DX, $0x08
+	JG    long
+	MOVQ  channels+8(FP), DX
+	MOVQ  places+48(FP), BX
+	MOVQ  numbers+56(FP), SI
+	MOVQ  DX, DI
+	SHRQ  $0x03, DI
+	ANDQ  $0x07, DX
+	MOVL  $0xffffffff, R8
+	BZHIL DX, R8, R8
+	KMOVW R8, K1
+
+short_patch:
+	MOVQ  CX, R8
+	MOVQ  DI, R11
+	TESTQ R11, R11
+	JZ    short_rest
+
+short_register:
+	MOVQ    (BX), R10
+	VMOVUPS (R8)(R10*1), Y1
+	VXORPS  X0, X0, X0
+	XORQ    R9, R9
+
+short_registerTap:
+	MOVQ         (BX)(R9*8), R10
+	VBROADCASTSS (SI)(R9*4), Y2
+	VMOVUPS      (R8)(R10*1), Y3
+	VCMPPS       $0x16, Y1, Y3, K2
+	VCMPPS       $0x07, Y1, Y1, K2, K2
+	VMOVUPS      Y3, K2, Y1
+	VMOVUPS      Y2, K2, Y0
+	INCQ         R9
+	CMPQ         R9, taps+40(FP)
+	JLT          short_registerTap
+	VMOVUPS      Y0, (AX)
+	ADDQ         $0x20, AX
+	ADDQ         $0x20, R8
+	DECQ         R11
+	JNZ          short_register
+
+short_rest:
+	TESTQ     DX, DX
+	JZ        short_next
+	MOVQ      (BX), R10
+	VMOVUPS.Z (R8)(R10*1), K1, Y1
+	VXORPS    X0, X0, X0
+	XORQ      R9, R9
+
+short_restTap:
+	MOVQ         (BX)(R9*8), R10
+	VBROADCASTSS (SI)(R9*4), Y2
+	VMOVUPS.Z    (R8)(R10*1), K1, Y3
+	VCMPPS       $0x16, Y1, Y3, K2
+	VCMPPS       $0x07, Y1, Y1, K2, K2
+	VMOVUPS      Y3, K2, Y1
+	VMOVUPS      Y2, K2, Y0
+	INCQ         R9
+	CMPQ         R9, taps+40(FP)
+	JLT          short_restTap
+	VMOVUPS      Y0, K1, (AX)
+	LEAQ         (AX)(DX*4), AX
+
+short_next:
+	ADDQ step+32(FP), CX
+	DECQ patches+0(FP)
+	JNZ  short_patch
+	VZEROUPPER
+	RET
+
+long:
 	MOVQ  channels+8(FP), DX
 	MOVQ  places+48(FP), BX
 	MOVQ  numbers+56(FP), SI
@@ -754,11 +826,81 @@ next:
 	RET
 
 // func pickTapsF32AVX512(patches int, channels int, dst *float32, chosen *float32, src *float32, step int, taps int, places *int, numbers *float32)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, AVX512VL, BMI2
 TEXT ·pickTapsF32AVX512(SB), NOSPLIT, $0-72
 	MOVQ  dst+16(FP), AX
 	MOVQ  src+32(FP), CX
 	MOVQ  chosen+24(FP), DX
+	MOVQ  channels+8(FP), BX
+	CMPQ  BX, $0x08
+	JG    long
+	MOVQ  channels+8(FP), BX
+	MOVQ  places+56(FP), SI
+	MOVQ  numbers+64(FP), DI
+	MOVQ  BX, R8
+	SHRQ  $0x03, R8
+	ANDQ  $0x07, BX
+	MOVL  $0xffffffff, R9
+	BZHIL BX, R9, R9
+	KMOVW R9, K1
+
+short_patch:
+	MOVQ  CX, R9
+	MOVQ  R8, R12
+	TESTQ R12, R12
+	JZ    short_rest
+
+short_register:
+	MOVQ    (SI), R11
+	VMOVUPS (DX), Y0
+	VXORPS  X1, X1, X1
+	XORQ    R10, R10
+
+short_registerTap:
+	MOVQ         (SI)(R10*8), R11
+	VBROADCASTSS (DI)(R10*4), Y2
+	VCMPPS       $0x00, Y2, Y0, K2
+	VMOVUPS      (R9)(R11*1), Y3
+	VMOVUPS      Y3, K2, Y1
+	INCQ         R10
+	CMPQ         R10, taps+48(FP)
+	JLT          short_registerTap
+	VMOVUPS      Y1, (AX)
+	ADDQ         $0x20, AX
+	ADDQ         $0x20, DX
+	ADDQ         $0x20, R9
+	DECQ         R12
+	JNZ          short_register
+
+short_rest:
+	TESTQ     BX, BX
+	JZ        short_next
+	MOVQ      (SI), R11
+	VMOVUPS.Z (DX), K1, Y0
+	VXORPS    X1, X1, X1
+	XORQ      R10, R10
+
+short_restTap:
+	MOVQ         (SI)(R10*8), R11
+	VBROADCASTSS (DI)(R10*4), Y2
+	VCMPPS       $0x00, Y2, Y0, K2
+	VMOVUPS.Z    (R9)(R11*1), K1, Y3
+	VMOVUPS      Y3, K2, Y1
+	INCQ         R10
+	CMPQ         R10, taps+48(FP)
+	JLT          short_restTap
+	VMOVUPS      Y1, K1, (AX)
+	LEAQ         (AX)(BX*4), AX
+	LEAQ         (DX)(BX*4), DX
+
+short_next:
+	ADDQ step+40(FP), CX
+	DECQ patches+0(FP)
+	JNZ  short_patch
+	VZEROUPPER
+	RET
+
+long:
 	MOVQ  channels+8(FP), BX
 	MOVQ  places+56(FP), SI
 	MOVQ  numbers+64(FP), DI
@@ -897,6 +1039,153 @@ short_next:
 	ADDQ step+40(FP), AX
 	DECQ patches+0(FP)
 	JNZ  short_patch
+	VZEROUPPER
+	RET
+
+// func putTapsF32AVX512(patches int, channels int, dst *float32, chosen *float32, src *float32, step int, taps int, places *int, numbers *float32)
+// Requires: AVX, AVX512F, AVX512VL, BMI2
+TEXT ·putTapsF32AVX512(SB), NOSPLIT, $0-72
+	MOVQ   dst+16(FP), AX
+	MOVQ   chosen+24(FP), CX
+	MOVQ   src+32(FP), DX
+	VXORPS X7, X7, X7
+	MOVQ   channels+8(FP), BX
+	CMPQ   BX, $0x08
+	JG     long
+	MOVQ   channels+8(FP), BX
+	MOVQ   places+56(FP), SI
+	MOVQ   numbers+64(FP), DI
+	MOVQ   BX, R8
+	SHRQ   $0x03, R8
+	ANDQ   $0x07, BX
+	MOVL   $0xffffffff, R9
+	BZHIL  BX, R9, R9
+	KMOVW  R9, K1
+
+short_patch:
+	MOVQ  AX, R9
+	MOVQ  R8, R12
+	TESTQ R12, R12
+	JZ    short_rest
+
+short_register:
+	MOVQ    (SI), R11
+	VMOVUPS (CX), Y0
+	VMOVUPS (DX), Y1
+	VADDPS  Y7, Y1, Y1
+	XORQ    R10, R10
+
+short_registerTap:
+	MOVQ         (SI)(R10*8), R11
+	VBROADCASTSS (DI)(R10*4), Y2
+	VCMPPS       $0x00, Y2, Y0, K2
+	VXORPS       X3, X3, X3
+	VMOVUPS      Y1, K2, Y3
+	VMOVUPS      Y3, (R9)(R11*1)
+	INCQ         R10
+	CMPQ         R10, taps+48(FP)
+	JLT          short_registerTap
+	ADDQ         $0x20, DX
+	ADDQ         $0x20, CX
+	ADDQ         $0x20, R9
+	DECQ         R12
+	JNZ          short_register
+
+short_rest:
+	TESTQ     BX, BX
+	JZ        short_next
+	MOVQ      (SI), R11
+	VMOVUPS.Z (CX), K1, Y0
+	VMOVUPS.Z (DX), K1, Y1
+	VADDPS    Y7, Y1, Y1
+	XORQ      R10, R10
+
+short_restTap:
+	MOVQ         (SI)(R10*8), R11
+	VBROADCASTSS (DI)(R10*4), Y2
+	VCMPPS       $0x00, Y2, Y0, K2
+	VXORPS       X3, X3, X3
+	VMOVUPS      Y1, K2, Y3
+	VMOVUPS      Y3, K1, (R9)(R11*1)
+	INCQ         R10
+	CMPQ         R10, taps+48(FP)
+	JLT          short_restTap
+	LEAQ         (DX)(BX*4), DX
+	LEAQ         (CX)(BX*4), CX
+
+short_next:
+	ADDQ step+40(FP), AX
+	DECQ patches+0(FP)
+	JNZ  short_patch
+	VZEROUPPER
+	RET
+
+long:
+	MOVQ  channels+8(FP), BX
+	MOVQ  places+56(FP), SI
+	MOVQ  numbers+64(FP), DI
+	MOVQ  BX, R8
+	SHRQ  $0x04, R8
+	ANDQ  $0x0f, BX
+	MOVL  $0xffffffff, R9
+	BZHIL BX, R9, R9
+	KMOVW R9, K1
+
+patch:
+	MOVQ  AX, R9
+	MOVQ  R8, R12
+	TESTQ R12, R12
+	JZ    rest
+
+register:
+	MOVQ    (SI), R11
+	VMOVUPS (CX), Z0
+	VMOVUPS (DX), Z1
+	VADDPS  Z7, Z1, Z1
+	XORQ    R10, R10
+
+registerTap:
+	MOVQ         (SI)(R10*8), R11
+	VBROADCASTSS (DI)(R10*4), Z2
+	VCMPPS       $0x00, Z2, Z0, K2
+	VXORPS       X3, X3, X3
+	VMOVUPS      Z1, K2, Z3
+	VMOVUPS      Z3, (R9)(R11*1)
+	INCQ         R10
+	CMPQ         R10, taps+48(FP)
+	JLT          registerTap
+	ADDQ         $0x40, DX
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, R9
+	DECQ         R12
+	JNZ          register
+
+rest:
+	TESTQ     BX, BX
+	JZ        next
+	MOVQ      (SI), R11
+	VMOVUPS.Z (CX), K1, Z0
+	VMOVUPS.Z (DX), K1, Z1
+	VADDPS    Z7, Z1, Z1
+	XORQ      R10, R10
+
+restTap:
+	MOVQ         (SI)(R10*8), R11
+	VBROADCASTSS (DI)(R10*4), Z2
+	VCMPPS       $0x00, Z2, Z0, K2
+	VXORPS       X3, X3, X3
+	VMOVUPS      Z1, K2, Z3
+	VMOVUPS      Z3, K1, (R9)(R11*1)
+	INCQ         R10
+	CMPQ         R10, taps+48(FP)
+	JLT          restTap
+	LEAQ         (DX)(BX*4), DX
+	LEAQ         (CX)(BX*4), CX
+
+next:
+	ADDQ step+40(FP), AX
+	DECQ patches+0(FP)
+	JNZ  patch
 	VZEROUPPER
 	RET
 
@@ -1571,10 +1860,82 @@ done:
 	RET
 
 // func largestTapsF64AVX512(patches int, channels int, dst *float64, src *float64, step int, taps int, places *int, numbers *float64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, AVX512VL, BMI2
 TEXT ·largestTapsF64AVX512(SB), NOSPLIT, $0-64
 	MOVQ  dst+16(FP), AX
 	MOVQ  src+24(FP), CX
+	MOVQ  channels+8(FP), DX
+	CMPQ  DX, $0x04
+	JG    long
+	MOVQ  channels+8(FP), DX
+	MOVQ  places+48(FP), BX
+	MOVQ  numbers+56(FP), SI
+	MOVQ  DX, DI
+	SHRQ  $0x02, DI
+	ANDQ  $0x03, DX
+	MOVL  $0xffffffff, R8
+	BZHIL DX, R8, R8
+	KMOVW R8, K1
+
+short_patch:
+	MOVQ  CX, R8
+	MOVQ  DI, R11
+	TESTQ R11, R11
+	JZ    short_rest
+
+short_register:
+	MOVQ    (BX), R10
+	VMOVUPD (R8)(R10*1), Y1
+	VXORPS  X0, X0, X0
+	XORQ    R9, R9
+
+short_registerTap:
+	MOVQ         (BX)(R9*8), R10
+	VBROADCASTSD (SI)(R9*8), Y2
+	VMOVUPD      (R8)(R10*1), Y3
+	VCMPPD       $0x16, Y1, Y3, K2
+	VCMPPD       $0x07, Y1, Y1, K2, K2
+	VMOVUPD      Y3, K2, Y1
+	VMOVUPD      Y2, K2, Y0
+	INCQ         R9
+	CMPQ         R9, taps+40(FP)
+	JLT          short_registerTap
+	VMOVUPD      Y0, (AX)
+	ADDQ         $0x20, AX
+	ADDQ         $0x20, R8
+	DECQ         R11
+	JNZ          short_register
+
+short_rest:
+	TESTQ     DX, DX
+	JZ        short_next
+	MOVQ      (BX), R10
+	VMOVUPD.Z (R8)(R10*1), K1, Y1
+	VXORPS    X0, X0, X0
+	XORQ      R9, R9
+
+short_restTap:
+	MOVQ         (BX)(R9*8), R10
+	VBROADCASTSD (SI)(R9*8), Y2
+	VMOVUPD.Z    (R8)(R10*1), K1, Y3
+	VCMPPD       $0x16, Y1, Y3, K2
+	VCMPPD       $0x07, Y1, Y1, K2, K2
+	VMOVUPD      Y3, K2, Y1
+	VMOVUPD      Y2, K2, Y0
+	INCQ         R9
+	CMPQ         R9, taps+40(FP)
+	JLT          short_restTap
+	VMOVUPD      Y0, K1, (AX)
+	LEAQ         (AX)(DX*8), AX
+
+short_next:
+	ADDQ step+32(FP), CX
+	DECQ patches+0(FP)
+	JNZ  short_patch
+	VZEROUPPER
+	RET
+
+long:
 	MOVQ  channels+8(FP), DX
 	MOVQ  places+48(FP), BX
 	MOVQ  numbers+56(FP), SI
@@ -1644,11 +2005,81 @@ next:
 	RET
 
 // func pickTapsF64AVX512(patches int, channels int, dst *float64, chosen *float64, src *float64, step int, taps int, places *int, numbers *float64)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, AVX512VL, BMI2
 TEXT ·pickTapsF64AVX512(SB), NOSPLIT, $0-72
 	MOVQ  dst+16(FP), AX
 	MOVQ  src+32(FP), CX
 	MOVQ  chosen+24(FP), DX
+	MOVQ  channels+8(FP), BX
+	CMPQ  BX, $0x04
+	JG    long
+	MOVQ  channels+8(FP), BX
+	MOVQ  places+56(FP), SI
+	MOVQ  numbers+64(FP), DI
+	MOVQ  BX, R8
+	SHRQ  $0x02, R8
+	ANDQ  $0x03, BX
+	MOVL  $0xffffffff, R9
+	BZHIL BX, R9, R9
+	KMOVW R9, K1
+
+short_patch:
+	MOVQ  CX, R9
+	MOVQ  R8, R12
+	TESTQ R12, R12
+	JZ    short_rest
+
+short_register:
+	MOVQ    (SI), R11
+	VMOVUPD (DX), Y0
+	VXORPS  X1, X1, X1
+	XORQ    R10, R10
+
+short_registerTap:
+	MOVQ         (SI)(R10*8), R11
+	VBROADCASTSD (DI)(R10*8), Y2
+	VCMPPD       $0x00, Y2, Y0, K2
+	VMOVUPD      (R9)(R11*1), Y3
+	VMOVUPD      Y3, K2, Y1
+	INCQ         R10
+	CMPQ         R10, taps+48(FP)
+	JLT          short_registerTap
+	VMOVUPD      Y1, (AX)
+	ADDQ         $0x20, AX
+	ADDQ         $0x20, DX
+	ADDQ         $0x20, R9
+	DECQ         R12
+	JNZ          short_register
+
+short_rest:
+	TESTQ     BX, BX
+	JZ        short_next
+	MOVQ      (SI), R11
+	VMOVUPD.Z (DX), K1, Y0
+	VXORPS    X1, X1, X1
+	XORQ      R10, R10
+
+short_restTap:
+	MOVQ         (SI)(R10*8), R11
+	VBROADCASTSD (DI)(R10*8), Y2
+	VCMPPD       $0x00, Y2, Y0, K2
+	VMOVUPD.Z    (R9)(R11*1), K1, Y3
+	VMOVUPD      Y3, K2, Y1
+	INCQ         R10
+	CMPQ         R10, taps+48(FP)
+	JLT          short_restTap
+	VMOVUPD      Y1, K1, (AX)
+	LEAQ         (AX)(BX*8), AX
+	LEAQ         (DX)(BX*8), DX
+
+short_next:
+	ADDQ step+40(FP), CX
+	DECQ patches+0(FP)
+	JNZ  short_patch
+	VZEROUPPER
+	RET
+
+long:
 	MOVQ  channels+8(FP), BX
 	MOVQ  places+56(FP), SI
 	MOVQ  numbers+64(FP), DI
@@ -1787,5 +2218,152 @@ short_next:
 	ADDQ step+40(FP), AX
 	DECQ patches+0(FP)
 	JNZ  short_patch
+	VZEROUPPER
+	RET
+
+// func putTapsF64AVX512(patches int, channels int, dst *float64, chosen *float64, src *float64, step int, taps int, places *int, numbers *float64)
+// Requires: AVX, AVX512F, AVX512VL, BMI2
+TEXT ·putTapsF64AVX512(SB), NOSPLIT, $0-72
+	MOVQ   dst+16(FP), AX
+	MOVQ   chosen+24(FP), CX
+	MOVQ   src+32(FP), DX
+	VXORPS X7, X7, X7
+	MOVQ   channels+8(FP), BX
+	CMPQ   BX, $0x04
+	JG     long
+	MOVQ   channels+8(FP), BX
+	MOVQ   places+56(FP), SI
+	MOVQ   numbers+64(FP), DI
+	MOVQ   BX, R8
+	SHRQ   $0x02, R8
+	ANDQ   $0x03, BX
+	MOVL   $0xffffffff, R9
+	BZHIL  BX, R9, R9
+	KMOVW  R9, K1
+
+short_patch:
+	MOVQ  AX, R9
+	MOVQ  R8, R12
+	TESTQ R12, R12
+	JZ    short_rest
+
+short_register:
+	MOVQ    (SI), R11
+	VMOVUPD (CX), Y0
+	VMOVUPD (DX), Y1
+	VADDPD  Y7, Y1, Y1
+	XORQ    R10, R10
+
+short_registerTap:
+	MOVQ         (SI)(R10*8), R11
+	VBROADCASTSD (DI)(R10*8), Y2
+	VCMPPD       $0x00, Y2, Y0, K2
+	VXORPS       X3, X3, X3
+	VMOVUPD      Y1, K2, Y3
+	VMOVUPD      Y3, (R9)(R11*1)
+	INCQ         R10
+	CMPQ         R10, taps+48(FP)
+	JLT          short_registerTap
+	ADDQ         $0x20, DX
+	ADDQ         $0x20, CX
+	ADDQ         $0x20, R9
+	DECQ         R12
+	JNZ          short_register
+
+short_rest:
+	TESTQ     BX, BX
+	JZ        short_next
+	MOVQ      (SI), R11
+	VMOVUPD.Z (CX), K1, Y0
+	VMOVUPD.Z (DX), K1, Y1
+	VADDPD    Y7, Y1, Y1
+	XORQ      R10, R10
+
+short_restTap:
+	MOVQ         (SI)(R10*8), R11
+	VBROADCASTSD (DI)(R10*8), Y2
+	VCMPPD       $0x00, Y2, Y0, K2
+	VXORPS       X3, X3, X3
+	VMOVUPD      Y1, K2, Y3
+	VMOVUPD      Y3, K1, (R9)(R11*1)
+	INCQ         R10
+	CMPQ         R10, taps+48(FP)
+	JLT          short_restTap
+	LEAQ         (DX)(BX*8), DX
+	LEAQ         (CX)(BX*8), CX
+
+short_next:
+	ADDQ step+40(FP), AX
+	DECQ patches+0(FP)
+	JNZ  short_patch
+	VZEROUPPER
+	RET
+
+long:
+	MOVQ  channels+8(FP), BX
+	MOVQ  places+56(FP), SI
+	MOVQ  numbers+64(FP), DI
+	MOVQ  BX, R8
+	SHRQ  $0x03, R8
+	ANDQ  $0x07, BX
+	MOVL  $0xffffffff, R9
+	BZHIL BX, R9, R9
+	KMOVW R9, K1
+
+patch:
+	MOVQ  AX, R9
+	MOVQ  R8, R12
+	TESTQ R12, R12
+	JZ    rest
+
+register:
+	MOVQ    (SI), R11
+	VMOVUPD (CX), Z0
+	VMOVUPD (DX), Z1
+	VADDPD  Z7, Z1, Z1
+	XORQ    R10, R10
+
+registerTap:
+	MOVQ         (SI)(R10*8), R11
+	VBROADCASTSD (DI)(R10*8), Z2
+	VCMPPD       $0x00, Z2, Z0, K2
+	VXORPS       X3, X3, X3
+	VMOVUPD      Z1, K2, Z3
+	VMOVUPD      Z3, (R9)(R11*1)
+	INCQ         R10
+	CMPQ         R10, taps+48(FP)
+	JLT          registerTap
+	ADDQ         $0x40, DX
+	ADDQ         $0x40, CX
+	ADDQ         $0x40, R9
+	DECQ         R12
+	JNZ          register
+
+rest:
+	TESTQ     BX, BX
+	JZ        next
+	MOVQ      (SI), R11
+	VMOVUPD.Z (CX), K1, Z0
+	VMOVUPD.Z (DX), K1, Z1
+	VADDPD    Z7, Z1, Z1
+	XORQ      R10, R10
+
+restTap:
+	MOVQ         (SI)(R10*8), R11
+	VBROADCASTSD (DI)(R10*8), Z2
+	VCMPPD       $0x00, Z2, Z0, K2
+	VXORPS       X3, X3, X3
+	VMOVUPD      Z1, K2, Z3
+	VMOVUPD      Z3, K1, (R9)(R11*1)
+	INCQ         R10
+	CMPQ         R10, taps+48(FP)
+	JLT          restTap
+	LEAQ         (DX)(BX*8), DX
+	LEAQ         (CX)(BX*8), CX
+
+next:
+	ADDQ step+40(FP), AX
+	DECQ patches+0(FP)
+	JNZ  patch
 	VZEROUPPER
 	RET

@@ -385,3 +385,21 @@ func addTaps[T Float](patches int, channels int, dst unsafe.Pointer, chosen unsa
 			taps, places, (*float64)(numbers))
 	}
 }
+
+func putTaps[T Float](patches int, channels int, dst unsafe.Pointer, chosen unsafe.Pointer,
+	src unsafe.Pointer, step int, taps int, places *int, numbers unsafe.Pointer) {
+	switch {
+	case active == AVX512 && size[T]() == 4:
+		putTapsF32AVX512(patches, channels, (*float32)(dst), (*float32)(chosen), (*float32)(src),
+			step, taps, places, (*float32)(numbers))
+	case active == AVX512:
+		putTapsF64AVX512(patches, channels, (*float64)(dst), (*float64)(chosen), (*float64)(src),
+			step, taps, places, (*float64)(numbers))
+	case size[T]() == 4:
+		putTapsF32AVX2(patches, channels, (*float32)(dst), (*float32)(chosen), (*float32)(src), step,
+			taps, places, (*float32)(numbers))
+	default:
+		putTapsF64AVX2(patches, channels, (*float64)(dst), (*float64)(chosen), (*float64)(src), step,
+			taps, places, (*float64)(numbers))
+	}
+}

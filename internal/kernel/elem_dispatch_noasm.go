@@ -118,3 +118,8 @@ func addTaps[T Float](patches int, channels int, dst unsafe.Pointer, chosen unsa
 	src unsafe.Pointer, step int, taps int, places *int, numbers unsafe.Pointer) {
 	panic("kernel: this build has no assembly")
 }
+
+func putTaps[T Float](patches int, channels int, dst unsafe.Pointer, chosen unsafe.Pointer,
+	src unsafe.Pointer, step int, taps int, places *int, numbers unsafe.Pointer) {
+	panic("kernel: this build has no assembly")
+}

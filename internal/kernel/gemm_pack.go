@@ -14,11 +14,13 @@ const (
 const sliverBytes = 16 * depthBytes
 
 // A workspace is the scratch memory of one product. It grows to the largest product's need.
-type workspace struct{ block, sliver []byte }
+type workspace struct{ block, sliver, joined []byte }
 
-// panels returns memory for a block of B, and rows for rows of A, of at least n bytes.
+// panels returns memory for a block of B, rows for rows of A, and taps for the taps of joined
+// patches, of at least n bytes.
 func (w *workspace) panels(bytes int) unsafe.Pointer { return aligned(&w.block, bytes) }
 func (w *workspace) rows(bytes int) unsafe.Pointer   { return aligned(&w.sliver, bytes) }
+func (w *workspace) taps(bytes int) unsafe.Pointer   { return aligned(&w.joined, bytes) }
 
 // aligned returns the first address in memory that begins a cache line, before at least n bytes.
 func aligned(memory *[]byte, bytes int) unsafe.Pointer {

@@ -59,7 +59,7 @@ func testNoReadOutside[T Float](t *testing.T, atEnd bool) {
 			eachPath(t, func(t *testing.T) {
 				PatchesNT(w, 1, n, c, images, b)
 				PatchesTN(w, 1, n, b, c, images, true)
-				ImagesNN(w, 1, n, images, c, b, true)
+				ImagesNN(w, 1, images, PatchProduct[T]{n, c, b})
 			})
 		}
 	}

@@ -131,7 +131,7 @@ func TestMisuse(t *testing.T) {
 		{"PatchesNT: c has length 3, which must be 4 with 1 images and 1 columns",
 			func() { PatchesNT(w, 1, 1, f(3), f(9), f(4)) }},
 		{"PatchesTN: images has length 8", func() { PatchesTN(w, 1, 1, f(4), f(4), f(8), true) }},
-		{"ImagesNN: sizes m=-1", func() { ImagesNN(w, -1, 1, f(9), f(4), f(4), true) }},
+		{"ImagesNN: sizes m=-1", func() { ImagesNN(w, -1, f(9), PatchProduct[float64]{1, f(4), f(4)}) }},
 		{"RowSoftmax: src has length 5", func() { RowSoftmax(2, 3, f(6), f(5)) }},
 		{"RowSoftmax: dst has length 5", func() { RowSoftmax(2, 3, f(5), f(6)) }},
 		{"RowAdd: u has length 1", func() { RowAdd(2, 3, f(6), f(6), f(1)) }},
@@ -160,7 +160,7 @@ func TestAllocs(t *testing.T) {
 			GemmNN(packHeight, wide+1, wide, result, wide+1, left, wide, right, wide+1, false)
 			PatchesNT(w, 1, 10, result[:w.Patches()*10], x[:w.Pixels()], y[:10*w.Taps()])
 			PatchesTN(w, 1, 10, y[:10*w.Taps()], result[:w.Patches()*10], x[:w.Pixels()], true)
-			ImagesNN(w, 1, 10, x[:w.Pixels()], result[:w.Patches()*10], y[:10*w.Taps()], true)
+			ImagesNN(w, 1, x[:w.Pixels()], PatchProduct[float32]{10, result[:w.Patches()*10], y[:10*w.Taps()]})
 			BytesNT(10, 10, 96, z, 10, rows, y, 96)
 			BytesTN(10, 96, z, 96, x, 10, rows, true)
 			for _, fn := range []func(dst, src []float32){Exp[float32], Log1pExp[float32], Sigmoid[float32],

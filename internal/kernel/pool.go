@@ -90,18 +90,31 @@ func (p *Pooling[T]) Pick(m int, dst, taps, images []T) {
 // Unpick sets m images to the sums of a, which has one entry for each patch and channel, each added
 // at the tap that taps has, in the order of the patches.
 func (p *Pooling[T]) Unpick(m int, images, taps, a []T) {
-	clear(images)
 	switch w := p.w; {
 	case !p.fits("Unpick", m, images, taps, a):
+		clear(images)
+	case p.hasAssembly() && w.tiles():
+		p.eachRow(m, func(image, patch int) {
+			putTaps[T](w.OutW(), w.C, pointer(images[image:]), pointer(taps[patch:]), pointer(a[patch:]),
+				w.Stride*w.C*size[T](),
+				len(p.bytes), &p.bytes[0], pointer(p.numbers))
+		})
 	case p.hasAssembly():
+		clear(images)
 		p.eachRow(m, func(image, patch int) {
 			addTaps[T](w.OutW(), w.C, pointer(images[image:]), pointer(taps[patch:]), pointer(a[patch:]),
 				w.Stride*w.C*size[T](),
 				len(p.bytes), &p.bytes[0], pointer(p.numbers))
 		})
 	default:
+		clear(images)
 		p.eachEntryGo(m, taps, func(image, patch int) { images[image] += a[patch] })
 	}
+}
+
+// tiles reports whether each pixel is in one patch.
+func (w Window) tiles() bool {
+	return w.KH == w.Stride && w.KW == w.Stride && w.OutH()*w.Stride == w.H && w.OutW()*w.Stride == w.W
 }
 
 // eachEntryGo calls f with the places of each patch's and channel's entry at its tap, in the images

@@ -6,8 +6,8 @@ import (
 )
 
 // The registers of pooling: of each channel the tap and its entry, of the tap in hand its number
-// and its entries, and scratch.
-const poolTap, poolEntry, poolNumber, poolNext, poolWhere, poolMask = 0, 1, 2, 3, 4, 6
+// and its entries, scratch, and zeros.
+const poolTap, poolEntry, poolNumber, poolNext, poolWhere, poolMask, poolZero = 0, 1, 2, 3, 4, 6, 7
 
 // The parameters of all functions of pooling.
 const poolSizes, poolTaps = "patches, channels int, ", "step, taps int, places *int, numbers *T"
@@ -24,26 +24,28 @@ func (e *emitter) pooling() {
 			"equal ones, and of NaN.",
 		poolSizes+"dst, src *T, "+poolTaps, "")
 	dst, src := e.arg("dst"), e.arg("src")
-	e.eachChannels(src, []reg.GPVirtual{dst}, func(eachTap tapLoop, tap operand.Mem, k *mask) {
-		e.load(tap, poolEntry, k, 0)
-		e.zero(poolTap)
-		eachTap(func(tap operand.Mem) {
-			e.load(tap, poolNext, k, 0)
-			e.where(cmpNotLessEqual, poolEntry, poolNext)
-			e.andWhere(cmpOrdered, poolEntry, poolEntry)
-			e.choose(poolNext, poolEntry)
-			e.choose(poolNumber, poolTap)
+	e.eachWidth(e.arg("channels"), func() {
+		e.eachChannels(src, []reg.GPVirtual{dst}, func(eachTap tapLoop, tap operand.Mem, k *mask) {
+			e.load(tap, poolEntry, k, 0)
+			e.zero(poolTap)
+			eachTap(func(tap operand.Mem) {
+				e.load(tap, poolNext, k, 0)
+				e.where(cmpNotLessEqual, poolEntry, poolNext)
+				e.andWhere(cmpOrdered, poolEntry, poolEntry)
+				e.choose(poolNext, poolEntry)
+				e.choose(poolNumber, poolTap)
+			})
+			e.store(poolTap, at(dst), k, 0)
 		})
-		e.store(poolTap, at(dst), k, 0)
+		e.ret()
 	})
-	e.ret()
 
 	e.fn("pickTaps", "sets dst, of a number of channels a patch, to the entries of src at the taps that chosen has.",
 		poolSizes+"dst, chosen, src *T, "+poolTaps, "")
 	dst, src = e.arg("dst"), e.arg("src")
 	chosen := e.arg("chosen")
-	e.eachChannels(src, []reg.GPVirtual{dst, chosen},
-		func(eachTap tapLoop, _ operand.Mem, k *mask) {
+	e.eachWidth(e.arg("channels"), func() {
+		e.eachChannels(src, []reg.GPVirtual{dst, chosen}, func(eachTap tapLoop, _ operand.Mem, k *mask) {
 			e.load(at(chosen), poolTap, k, 0)
 			e.zero(poolEntry)
 			eachTap(func(tap operand.Mem) {
@@ -53,11 +55,13 @@ func (e *emitter) pooling() {
 			})
 			e.store(poolEntry, at(dst), k, 0)
 		})
-	e.ret()
+		e.ret()
+	})
 
 	// A sum that is stored is soon read again, in part: a store of 64 bytes, some of them masked,
 	// would hold that up.
 	e.shorter(e.addTaps)
+	e.putTaps()
 }
 
 // addTaps emits the adjoint of pickTaps.
@@ -80,6 +84,30 @@ func (e *emitter) addTaps() {
 			})
 		})
 	e.ret()
+}
+
+// putTaps emits addTaps for windows whose patches do not overlap: each entry is written once.
+func (e *emitter) putTaps() {
+	e.fn("putTaps",
+		"sets the entries of dst at the taps that chosen has to 0 + src, of a number of channels a patch, and those "+
+			"at the others to 0.",
+		poolSizes+"dst, chosen, src *T, "+poolTaps, "")
+	dst, chosen, src := e.arg("dst"), e.arg("chosen"), e.arg("src")
+	e.zero(poolZero)
+	e.eachWidth(e.arg("channels"), func() {
+		e.eachChannels(dst, []reg.GPVirtual{src, chosen}, func(eachTap tapLoop, _ operand.Mem, k *mask) {
+			e.load(at(chosen), poolTap, k, 0)
+			e.load(at(src), poolEntry, k, 0)
+			e.packed("VADD", poolZero, poolEntry, poolEntry)
+			eachTap(func(tap operand.Mem) {
+				e.where(cmpEqual, poolNumber, poolTap)
+				e.zero(poolNext)
+				e.choose(poolEntry, poolNext)
+				e.store(poolNext, tap, k, 0)
+			})
+		})
+		e.ret()
+	})
 }
 
 // A tapLoop emits a loop over the taps, with the memory of each.
