@@ -26,15 +26,15 @@ var limits = map[rule]int{
 // further above its count than slack is to be lowered, so that what is saved stays saved.
 var budgets = map[string]size{
 	".":          {1_398, 8_689},
-	"ad":         {93_340, 124_419},
+	"ad":         {93_929, 124_657},
 	"algo":       {50_196, 35_205},
 	"benchmarks": {17_345, 13_097},
 	"cmd":        {88, 0},
-	"command":    {26_595, 52_747},
+	"command":    {26_595, 52_765},
 	"data":       {11_540, 16_804},
 	"examples":   {6_544, 1_898},
 	"experiment": {114_039, 144_353},
-	"internal":   {75_944, 50_122},
+	"internal":   {77_197, 50_215},
 	"models":     {46_549, 54_878},
 	"network":    {93_837, 92_038},
 	"runs":       {36_568, 43_300},

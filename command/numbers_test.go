@@ -33,7 +33,11 @@ type numberedRun struct {
 // numberedRuns has a run of each method for tasks, and of each kind of target of tables, with the
 // pictures and the tables of a folder.
 func numberedRuns(dir string) map[string]numberedRun {
-	all := map[string]numberedRun{"mnist": {tasks.MNIST(), "-agents=2 -train=20 -val=20 -K=1 -data=" + dir}}
+	mnist := "-agents=2 -train=20 -val=20 -K=1 -data=" + dir
+	all := map[string]numberedRun{
+		"mnist":       {tasks.MNIST(), mnist},
+		"mnist-lenet": {tasks.MNIST(), mnist + " -model=lenet -evaluate=off -rivals=false"},
+	}
 	for _, name := range algo.Names() {
 		t := algo.TraitsOf(testkit.Get(algo.New(name)))
 		if t.Compositional { // no task has such a problem
