@@ -94,8 +94,8 @@ func TestFaultKilledAtTheEnd(t *testing.T) {
 	}, nil)
 }
 
-// TestFaultEndedWhileOthersWork: agents that have finished and wait for another one are killed, or
-// asked to stop, and stay finished.
+// TestFaultEndedWhileOthersWork: agents whose result is final, and that wait until another agent
+// knows it, are killed, or asked to stop, and stay finished. Their next processes wait for it too.
 func TestFaultEndedWhileOthersWork(t *testing.T) {
 	skipShort(t, "like TestFaultKilled")
 	r := newTestRun(t, addresses(3), []string{"-K=2", "-evaluate=off", "-rivals=false"})
@@ -111,7 +111,7 @@ func TestFaultEndedWhileOthersWork(t *testing.T) {
 		all[agent].wantCode(end.code)
 		r.wantState(agent, runs.Finished, 0)
 		all[agent] = r.start(agent, fault{})
-		all[agent].await("no session yet")
+		all[agent].await("connected to a neighbour")
 	}
 	all[2].resume()
 	r.wantFinished(all)
