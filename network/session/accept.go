@@ -43,7 +43,6 @@ func (l *links) newServer() *rpc.Server {
 		rpc.StaticConnWindowSize(l.streamWindow()),
 		rpc.ReadBufferSize(readBuffer),
 		rpc.WriteBufferSize(bufferSize),
-		rpc.SharedWriteBuffer(true),
 		rpc.MaxConcurrentStreams(1),
 		rpc.MaxHeaderListSize(8<<10),
 		rpc.ConnectionTimeout(handshakeTimeout),

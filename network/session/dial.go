@@ -164,7 +164,6 @@ func (l *links) newClient(to int, wire net.Conn) (*rpc.ClientConn, error) {
 		rpc.WithStaticConnWindowSize(l.streamWindow()),
 		rpc.WithReadBufferSize(readBuffer),
 		rpc.WithWriteBufferSize(bufferSize),
-		rpc.WithSharedWriteBuffer(true),
 		rpc.WithMaxHeaderListSize(8<<10),
 		rpc.WithDisableRetry(),
 		rpc.WithDisableServiceConfig(),
