@@ -11,17 +11,19 @@ import (
 // have kernels that need no patches in memory.
 type Window = kernel.Window
 
-// checkWindow refuses what is no window of the op, among it patches of padding alone.
+// checkWindow panics, as failf does, for what is no window of the op. Padding is less than the span
+// of a patch with its dilation: else a patch would be padding alone. StrideW 0 is Stride, and
+// dilation 0 is 1.
 func checkWindow(op string, w Window) {
-	_, h, v := w.Along()
+	_, spanH, spanW := w.Along()
 	switch {
 	case w.C < 1 || w.Stride < 1 || w.KH < 1 || w.KW < 1:
 		failf("%s: channels, stride and kernel must be at least 1; the window is %+v", op, w)
 	case w.StrideW < 0 || w.DilationH < 0 || w.DilationW < 0:
 		failf("%s: strides and dilations must not be negative; the window is %+v", op, w)
-	case w.PadH < 0 || w.PadW < 0 || w.PadH >= h || w.PadW >= v:
+	case w.PadH < 0 || w.PadW < 0 || w.PadH >= spanH || w.PadW >= spanW:
 		failf("%s: padding must be at least 0 and less than the kernel; the window is %+v", op, w)
-	case h > w.H+2*w.PadH || v > w.W+2*w.PadW:
+	case spanH > w.H+2*w.PadH || spanW > w.W+2*w.PadW:
 		failf("%s: the kernel must be no larger than the padded image; the window is %+v", op, w)
 	}
 }

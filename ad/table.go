@@ -193,7 +193,7 @@ func (t *Table) At(i, j int) float64 {
 	if i < 0 || i >= t.data.R || j < 0 || j >= t.data.C {
 		panic(fmt.Sprintf("ad: place (%d, %d) of a %d×%d table", i, j, t.data.R, t.data.C))
 	}
-	r := t.data.Base(i)
+	r := t.data.Base(i) // a table of [Table.Pick] has its rows in another table
 	if column, ok := t.data.Label(r); ok {
 		return oneIf[float64](column == j)
 	}

@@ -55,8 +55,9 @@ type based interface{ ownState() *state }
 
 func (s *state) ownState() *state { return s }
 
-// update computes the growth of L at x. Between a change of members and [Found] L is not known,
-// and the growth stays.
+// update computes the growth of L at x. Where the oracle does not know P, L counts as L(x₀). The
+// growth is at least 1, so that steps are never longer than by Bind's numbers. Between a change of
+// members and [Found] L is not known, and the growth stays.
 func (f *following) update(w *Turn, s *state) {
 	grown := 0.0
 	if penalty(w, f.before, f.x) && penalty(w, f.at, s.x) {

@@ -33,8 +33,10 @@ func (c Split) Validate() error {
 
 // NewTask shares train out to agents, deterministically, and keeps test, which may be empty, for
 // the evaluation. Shards have copies of their examples, so that they are read in the order of
-// memory; the test examples are not copied. It fails with [dsbo.ErrConfig] if there are fewer
-// examples than asked for, or if the partition needs classes and train has none.
+// memory; the test examples are not copied. Training examples alone get an ID, for models with a
+// parameter each. It fails with [dsbo.ErrConfig] if there are fewer examples than asked for, or if
+// the partition needs classes and train has none, and with [dsbo.ErrShape] if train is empty or
+// tables do not fit together.
 func NewTask(train, test Examples, c Split) (Task, error) {
 	if train.Len() == 0 || train.Target != nil && train.Target.Rows() != train.Len() {
 		return Task{}, dsbo.ShapeErrorf(
@@ -59,7 +61,7 @@ func NewTask(train, test Examples, c Split) (Task, error) {
 		}
 		t.Shards[i].Train.ID = h.ids(i)
 	}
-	if columns > 1 {
+	if columns > 1 { // one-hot; one column is a number
 		t.Classes = columns
 	}
 	return t, t.Validate()

@@ -19,8 +19,10 @@ import (
 
 // conclude adds others and the tuned model, which is the last of the table, and the verdict of
 // their gains to the summary, and returns the model to keep: the rival, which is among others, if
-// the tuned one has lost. The verdict is on tuning, unless head names something else. Where a
-// search after the iterations has found the tuned λ, it is not the method's.
+// the tuned one has lost. It marks that model as kept. A rival with a known Lambda, which is one
+// number for all, is the best of the constants: its name becomes so before the table copies it. The
+// verdict is on tuning, unless head names something else. Where a search after the iterations has
+// found the tuned λ, it is not the method's.
 func (e *ending) conclude(head string, tuned, rival *candidates.Model, lost bool, others []*candidates.Model,
 	gains []runs.Gain, notes []string) *candidates.Model {
 	kept := tuned

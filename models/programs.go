@@ -94,7 +94,8 @@ func (p *Programs) differentiate(of part, e *examples, rows int, c Config,
 	return d.Fork(w), nil
 }
 
-// compileAll returns a form, built by build, on all examples of e, which it is bound to.
+// compileAll returns a form, built by build, on all examples of e, which it is bound to, with
+// memory in w. A model without the form has what compile returns for it.
 func (p *Programs) compileAll(of part, e data.Examples, float32 bool, w *ad.Workspace,
 	build func(x, y *ad.Node, b Batch) ([]*ad.Node, error)) (form, error) {
 	ex, err := newExamples(e, float32)
@@ -103,7 +104,7 @@ func (p *Programs) compileAll(of part, e data.Examples, float32 bool, w *ad.Work
 	}
 	f, err := p.compile(of, &ex, ex.rows, float32, w, build)
 	if err == nil {
-		err = ex.bind(f.program, nil)
+		err = ex.bind(f.program, nil) // nil: all rows
 	}
 	return f, err
 }

@@ -42,8 +42,9 @@ type Failing struct {
 func (x Failing) String() string { return fmt.Sprintf("failing:%v", x.Probability) }
 
 // weights gives agent i's own weight the weights of the edges that fail in iteration k, so rows sum
-// to 1. Both ends draw the same number for an edge, in [0, 1) with the 53 bits of a float64.
-// Weights are symmetric, and the same to pull and to push.
+// to 1. A matrix has all diagonal entries, so row i has that weight. Both ends draw the same number
+// for an edge, in [0, 1) with the 53 bits of a float64. Weights are symmetric, and the same to pull
+// and to push.
 func (x Failing) weights(dst []Weight, m *Matrix, i int, seed uint64, k int, _ bool) []Weight {
 	self, lost := len(dst), 0.0
 	for _, w := range m.rows[i] {

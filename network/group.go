@@ -101,7 +101,8 @@ func Dims[O dsbo.Oracle](g *Group, oracles []O) (p, q int, err error) {
 }
 
 // CheckOracles returns an error that matches [dsbo.ErrShape] unless each of a group's agents in
-// this process has an oracle.
+// this process has an oracle, at the agent's position. A process without an agent is an error too,
+// since p and q are read from an oracle.
 func CheckOracles[O dsbo.Oracle](g *Group, oracles []O) error {
 	if g.config.N == 0 {
 		return dsbo.ShapeErrorf("a problem must have an oracle for each agent; it has none")

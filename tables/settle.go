@@ -163,7 +163,8 @@ func (p *pass) decideWords(j int) (*reading, error) {
 }
 
 // bestReading returns the reading of most values of a column of words, how many these are, and how
-// many values there are.
+// many values there are: rows, not distinct words. It is words where no value has another reading.
+// Of readings with as many values the first of can is taken, as can is in the order of preference.
 func (c *Column) bestReading(can []*reading, decimal byte) (best *reading, most, all int) {
 	counts, all := c.rowsOfWords()
 	best = words

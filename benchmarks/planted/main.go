@@ -28,6 +28,8 @@ import (
 
 func main() { os.Exit(cli.Main("planted", command)) }
 
+// command plants the chosen bugs and writes a line of CSV for each to stdout. It fails if a bug is
+// not found. The limit ends a test that a bug makes hang, which counts as found.
 func command(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	f := cli.NewFlags("planted", "planted plants bugs, and says which test finds each.", "")
 	only := f.String("only", "", "`part` of the names of the bugs that are planted; \"\": all are")

@@ -143,14 +143,15 @@ func (l listing) addModels() {
 
 // addStructures lists what the choice among structures of penalties sends: of each some strengths
 // of the models of all folds, one after the other, and models of all rows of the best one. With
-// levels of sites all may come twice.
+// levels of sites all may come twice. A lasso (Scales > 0) takes the place of the other structures,
+// and has no levels.
 func (l listing) addStructures() {
 	n, wholes := Range{candidates.LeastStructures, candidates.MostStructures}, Range{1, candidates.MostWholes}
 	if l.Ending.Levels {
 		n.Most, wholes.Most = 2*n.Most, 2*wholes.Most
 	}
 	if l.Ending.Scales > 0 {
-		n = exactly(2) // without a feature, and one penalty
+		n = exactly(2) // null and ridge of candidates.Structures
 		l.addLasso()
 	}
 	tried := n.Times(strengths)

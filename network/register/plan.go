@@ -45,7 +45,9 @@ func (m *meeting) plan(members, slow []int) (plan, error) {
 }
 
 // quorumError returns why some agents are no quorum: they are too few, or too few of them have
-// begun a session where others have. Where the refused agents would make it up, no wait helps.
+// begun a session where others have. Any two quorums share an agent, so that one of quorum agents
+// that have begun a session knows the newest. Quorum 0 is the whole roster. Where the refused
+// agents would make it up, no wait helps. Where all of the roster are there, none is waited for.
 func (m *meeting) quorumError(members []int) error {
 	quorum, experienced := m.Quorum, 0
 	if quorum == 0 {

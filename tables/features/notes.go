@@ -144,7 +144,7 @@ func (e *Encoder) missingRows(in *encodedInput) (n int) {
 }
 
 // unknown returns which words the recipe does not have, in the order in which they appear, and how
-// many rows have one of them.
+// many of the first rows have one of them. A row without a value has code -1 and does not count.
 func (in *encodedInput) unknown(rows int) (n int, words []string) {
 	if in.column.Kind != tables.Word {
 		return 0, nil

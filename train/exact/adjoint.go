@@ -67,6 +67,9 @@ func secondOrder(change, moved float64) float64 { return 2 * max(change, moved) 
 
 // changeOnTheWay returns the change of solveBoth's ψ over the distance of Y from y*: the larger
 // change along two directions known without a product, Z and the step that the gradient implies.
+// w.distance is that distance squared, in the norm of H. The change is 0 where Y is y*, and where
+// the distance is not known, as no step has its length. A direction whose product with H is not
+// positive has no length in that norm, and is left out.
 func (w *solve) changeOnTheWay() (change float64, err error) {
 	if w.distance == 0 || math.IsInf(w.distance, 1) {
 		return 0, nil
@@ -156,11 +159,12 @@ func multiple(along, curvature float64) float64 {
 	return 0
 }
 
-// refineAdjoint solves H δ = r and adds δ to Z, until Z is near enough: conjugate gradients begin
-// again with the residual found anew, as a wire rounds their products. gain is Z's gain over 0 in
-// squared distance. Z counts as near enough at four times the distance that conjugate gradients aim
-// for, as theirs is an estimate. Without that Converged becomes false: where the products are
-// spent, where none would help, as a loss is not finite, and where curvature is not positive though
+// refineAdjoint adds δ with H δ = r to Z, until Z is near enough. b is the right side of H Z = b,
+// and r the residual b − H Z, which is overwritten. gain is Z's gain over 0 in squared distance.
+// Conjugate gradients begin again with the residual found anew, as a wire rounds their products.
+// Their distance is an estimate, so Z counts as near enough at four times the one they aim for.
+// Converged becomes false if Z is not near enough when the loop ends: the products are spent, the
+// residual is not finite, conjugate gradients take no product, or curvature is not positive though
 // products are not rounded.
 func (w *solve) refineAdjoint(b, r []float64, gain float64) error {
 	norm := linalg.Norm(b)
@@ -171,7 +175,7 @@ func (w *solve) refineAdjoint(b, r []float64, gain float64) error {
 		if endsByDistance := end.residual == 0; endsByDistance {
 			distance := w.distanceLeft(left, r, norm)
 			w.PhiError = math.Sqrt(w.distance * distance)
-			if w.distance > 0 { // else the lower loss may be 0
+			if w.distance > 0 { // d² f/g of Solution.PhiError: g may be 0 where d is
 				w.PhiError += float64(w.distance * math.Abs(w.upper/w.lower))
 			}
 			done = distance <= 4*end.gain(0)
@@ -185,7 +189,7 @@ func (w *solve) refineAdjoint(b, r []float64, gain float64) error {
 		if err != nil {
 			return err
 		}
-		if w.Products == before {
+		if w.Products == before { // r is as before, and so would be all that follows
 			w.Converged = false
 			return nil
 		}
@@ -193,7 +197,7 @@ func (w *solve) refineAdjoint(b, r []float64, gain float64) error {
 		if gain, left = gain+added, last; last < 0 && w.distrustRounding() {
 			left = math.Abs(added)
 		}
-		if w.wire != network.Float64 { // the wire's rounding error of the products
+		if w.wire != network.Float64 { // r = cgRest − H δ anew: products were rounded
 			linalg.Sub(w.trial, w.Z, w.cgStart)
 			if err := w.askAll(w.residual(r, w.cgRest, w.trial, w.lostResiduals)); err != nil {
 				return err

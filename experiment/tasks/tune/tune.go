@@ -194,7 +194,8 @@ func (t *tune) check() error {
 }
 
 // load reads the tables of the agents that are here and prepares them together with the tables of
-// the others.
+// the others. It sets what t is after Load, and may be called again, so it resets the center. Its
+// errors are of files, and of flags that do not fit the data.
 func (t *tune) load(a experiment.Agents) (task data.Task, m models.Model, err error) {
 	tables, err := t.read(a)
 	if err != nil {
@@ -214,7 +215,7 @@ func (t *tune) load(a experiment.Agents) (task data.Task, m models.Model, err er
 			return a.Need(func(r *site.Request) { r.AskRows(rows...) })
 		}
 	}
-	if a.Private {
+	if a.Private { // sums for a recipe of this run would reveal something of its rows
 		t.prepared, err = t.prepareByEarlier(a, sites, o)
 	} else {
 		t.prepared, err = features.Prepare(sites, o)
@@ -243,6 +244,7 @@ func (t *tune) load(a experiment.Agents) (task data.Task, m models.Model, err er
 	if err = cmp.Or(err, t.nameBlocks()); err != nil {
 		return task, nil, err
 	}
+	// Two models, as startFromEarlier fits x to a model's layers, and the prior is around that x.
 	if m, err = t.newModel(a.Seed); err == nil {
 		err = t.startFromEarlier(a, m)
 	}
