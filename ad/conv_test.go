@@ -66,6 +66,11 @@ func TestWindows(t *testing.T) {
 		}
 		sameValues(t, fmt.Sprintf("Im2col %+v", w), of(Im2col), patches)
 		sameValues(t, fmt.Sprintf("MaxPool %+v", w), of(MaxPool), most)
+		pixelwise := of(func(a *Node, w Window) *Node {
+			zeros := NewConst(a, fmt.Sprintf("zeros of %+v", w), w.Pixels(), 1, make([]float64, w.Pixels()))
+			return MaxPool(AddRow(a, Flatten(zeros)), w)
+		})
+		sameValues(t, fmt.Sprintf("MaxPool %+v of a sum with one number for each pixel", w), pixelwise, most)
 		for i, v := range most {
 			most[i] = max(v-2, 0)
 		}

@@ -108,6 +108,9 @@ func TestSentences(t *testing.T) {
 		"worse, beside held-out rows": {
 			of(Contest{Meaning: Penalties, Gains: []Gain{gain(HeldOut, 1, 1.1, .2)}}, Worse),
 			"as Φ is not higher, nor the held-out loss by a standard error"},
+		"worse, beside held-out rows without an error": {
+			of(Contest{Meaning: Penalties, Gains: []Gain{gain(HeldOut, 1, 1.1, Unknown())}}, Worse),
+			"as Φ, which decides, is not higher"},
 		"rows chose the iterate": {verdict(gain(Test, 1, .8, .01), gain(HeldOut, 1, .9, .01)),
 			"held-out −10.0 % (rows that chose the iterate)"},
 		"a search found λ": {Contest{Meaning: Penalties, Count: 2, NotBy: "madsbo", Against: "λ = 1", Constant: 1,

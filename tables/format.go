@@ -88,13 +88,13 @@ func Read(name string, file io.ReaderAt, length int64, o Options) (*Table, error
 	if len(start) == 0 {
 		return nil, in.Fail(0, "", "the file is empty")
 	}
-	// CSV, the last one, takes anything
-	known := slices.IndexFunc(formats, func(f Format) bool { return f.Match(start) })
 	for _, f := range foreign {
-		if known == len(formats)-1 && f.begins.Match(start) {
+		if f.begins.Match(start) {
 			return nil, in.Fail(0, "", "a table must be CSV, Parquet, LIBSVM, NPY or IDX; this is %s", f.name)
 		}
 	}
+	// CSV, the last one, takes anything
+	known := slices.IndexFunc(formats, func(f Format) bool { return f.Match(start) })
 	return formats[known].Read(in, o)
 }
 

@@ -205,8 +205,10 @@ func TestFound(t *testing.T) {
 		of := trial{State: c.state, Records: c.records, Summary: runs.Summary{Best: c.best,
 			Models: []runs.Model{{Phi: 9}, {Phi: 2.5, Kept: true}}}}
 		for q, want := range map[quantity]float64{phi: c.phi, valLoss: c.val} {
-			if got := of.found(q); got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
-				t.Errorf("%+v: %s %g", c, q, got)
+			ranked := (&ranking{Spec: &Spec{Choose: q}}).end(&of)
+			if got := of.found(q); math.Float64bits(got) != math.Float64bits(ranked) ||
+				got != want && !(math.IsNaN(got) && math.IsNaN(want)) {
+				t.Errorf("%+v: %s %g, ranked by %g", c, q, got, ranked)
 			}
 		}
 	}

@@ -1052,19 +1052,20 @@ next:
 // func addTapsF32AVX2(patches int, channels int, dst *float32, chosen *float32, src *float32, step int, taps int, places *int, numbers *float32)
 // Requires: AVX
 TEXT ·addTapsF32AVX2(SB), NOSPLIT, $0-72
-	MOVQ dst+16(FP), AX
-	MOVQ chosen+24(FP), CX
-	MOVQ src+32(FP), DX
-	MOVQ channels+8(FP), BX
-	MOVQ places+56(FP), SI
-	MOVQ numbers+64(FP), DI
-	MOVQ BX, R8
-	SHRQ $0x03, R8
-	ANDQ $0x07, BX
-	MOVQ BX, R9
-	SHLQ $0x02, R9
-	LEAQ tail<>+64(SB), R10
-	SUBQ R9, R10
+	MOVQ   dst+16(FP), AX
+	MOVQ   chosen+24(FP), CX
+	MOVQ   src+32(FP), DX
+	VXORPS X7, X7, X7
+	MOVQ   channels+8(FP), BX
+	MOVQ   places+56(FP), SI
+	MOVQ   numbers+64(FP), DI
+	MOVQ   BX, R8
+	SHRQ   $0x03, R8
+	ANDQ   $0x07, BX
+	MOVQ   BX, R9
+	SHLQ   $0x02, R9
+	LEAQ   tail<>+64(SB), R10
+	SUBQ   R9, R10
 
 short_patch:
 	MOVQ  AX, R9
@@ -1158,7 +1159,6 @@ register:
 	MOVQ    (SI), R12
 	VMOVUPS (CX), Y0
 	VMOVUPS (DX), Y1
-	VADDPS  Y7, Y1, Y1
 	XORQ    R11, R11
 
 registerTap:
@@ -1167,6 +1167,7 @@ registerTap:
 	VCMPPS       $0x00, Y2, Y0, Y4
 	VXORPS       X3, X3, X3
 	VBLENDVPS    Y4, Y1, Y3, Y3
+	VADDPS       Y7, Y3, Y3
 	VMOVUPS      Y3, (R9)(R12*1)
 	INCQ         R11
 	CMPQ         R11, taps+48(FP)
@@ -1185,7 +1186,6 @@ rest:
 	VMASKMOVPS (CX), Y6, Y0
 	VMOVUPS    (R10), Y6
 	VMASKMOVPS (DX), Y6, Y1
-	VADDPS     Y7, Y1, Y1
 	XORQ       R11, R11
 
 restTap:
@@ -1194,6 +1194,7 @@ restTap:
 	VCMPPS       $0x00, Y2, Y0, Y4
 	VXORPS       X3, X3, X3
 	VBLENDVPS    Y4, Y1, Y3, Y3
+	VADDPS       Y7, Y3, Y3
 	VMOVUPS      (R10), Y6
 	VMASKMOVPS   Y3, Y6, (R9)(R12*1)
 	INCQ         R11
@@ -2233,19 +2234,20 @@ next:
 // func addTapsF64AVX2(patches int, channels int, dst *float64, chosen *float64, src *float64, step int, taps int, places *int, numbers *float64)
 // Requires: AVX
 TEXT ·addTapsF64AVX2(SB), NOSPLIT, $0-72
-	MOVQ dst+16(FP), AX
-	MOVQ chosen+24(FP), CX
-	MOVQ src+32(FP), DX
-	MOVQ channels+8(FP), BX
-	MOVQ places+56(FP), SI
-	MOVQ numbers+64(FP), DI
-	MOVQ BX, R8
-	SHRQ $0x02, R8
-	ANDQ $0x03, BX
-	MOVQ BX, R9
-	SHLQ $0x03, R9
-	LEAQ tail<>+64(SB), R10
-	SUBQ R9, R10
+	MOVQ   dst+16(FP), AX
+	MOVQ   chosen+24(FP), CX
+	MOVQ   src+32(FP), DX
+	VXORPS X7, X7, X7
+	MOVQ   channels+8(FP), BX
+	MOVQ   places+56(FP), SI
+	MOVQ   numbers+64(FP), DI
+	MOVQ   BX, R8
+	SHRQ   $0x02, R8
+	ANDQ   $0x03, BX
+	MOVQ   BX, R9
+	SHLQ   $0x03, R9
+	LEAQ   tail<>+64(SB), R10
+	SUBQ   R9, R10
 
 short_patch:
 	MOVQ  AX, R9
@@ -2339,7 +2341,6 @@ register:
 	MOVQ    (SI), R12
 	VMOVUPD (CX), Y0
 	VMOVUPD (DX), Y1
-	VADDPD  Y7, Y1, Y1
 	XORQ    R11, R11
 
 registerTap:
@@ -2348,6 +2349,7 @@ registerTap:
 	VCMPPD       $0x00, Y2, Y0, Y4
 	VXORPS       X3, X3, X3
 	VBLENDVPD    Y4, Y1, Y3, Y3
+	VADDPD       Y7, Y3, Y3
 	VMOVUPD      Y3, (R9)(R12*1)
 	INCQ         R11
 	CMPQ         R11, taps+48(FP)
@@ -2366,7 +2368,6 @@ rest:
 	VMASKMOVPD (CX), Y6, Y0
 	VMOVUPS    (R10), Y6
 	VMASKMOVPD (DX), Y6, Y1
-	VADDPD     Y7, Y1, Y1
 	XORQ       R11, R11
 
 restTap:
@@ -2375,6 +2376,7 @@ restTap:
 	VCMPPD       $0x00, Y2, Y0, Y4
 	VXORPS       X3, X3, X3
 	VBLENDVPD    Y4, Y1, Y3, Y3
+	VADDPD       Y7, Y3, Y3
 	VMOVUPS      (R10), Y6
 	VMASKMOVPD   Y3, Y6, (R9)(R12*1)
 	INCQ         R11

@@ -970,18 +970,19 @@ next:
 // func addTapsF32AVX512(patches int, channels int, dst *float32, chosen *float32, src *float32, step int, taps int, places *int, numbers *float32)
 // Requires: AVX, AVX512F, AVX512VL, BMI2
 TEXT ·addTapsF32AVX512(SB), NOSPLIT, $0-72
-	MOVQ  dst+16(FP), AX
-	MOVQ  chosen+24(FP), CX
-	MOVQ  src+32(FP), DX
-	MOVQ  channels+8(FP), BX
-	MOVQ  places+56(FP), SI
-	MOVQ  numbers+64(FP), DI
-	MOVQ  BX, R8
-	SHRQ  $0x03, R8
-	ANDQ  $0x07, BX
-	MOVL  $0xffffffff, R9
-	BZHIL BX, R9, R9
-	KMOVW R9, K1
+	MOVQ   dst+16(FP), AX
+	MOVQ   chosen+24(FP), CX
+	MOVQ   src+32(FP), DX
+	VXORPS X7, X7, X7
+	MOVQ   channels+8(FP), BX
+	MOVQ   places+56(FP), SI
+	MOVQ   numbers+64(FP), DI
+	MOVQ   BX, R8
+	SHRQ   $0x03, R8
+	ANDQ   $0x07, BX
+	MOVL   $0xffffffff, R9
+	BZHIL  BX, R9, R9
+	KMOVW  R9, K1
 
 short_patch:
 	MOVQ  AX, R9
@@ -1072,7 +1073,6 @@ short_register:
 	MOVQ    (SI), R11
 	VMOVUPS (CX), Y0
 	VMOVUPS (DX), Y1
-	VADDPS  Y7, Y1, Y1
 	XORQ    R10, R10
 
 short_registerTap:
@@ -1081,6 +1081,7 @@ short_registerTap:
 	VCMPPS       $0x00, Y2, Y0, K2
 	VXORPS       X3, X3, X3
 	VMOVUPS      Y1, K2, Y3
+	VADDPS       Y7, Y3, Y3
 	VMOVUPS      Y3, (R9)(R11*1)
 	INCQ         R10
 	CMPQ         R10, taps+48(FP)
@@ -1097,7 +1098,6 @@ short_rest:
 	MOVQ      (SI), R11
 	VMOVUPS.Z (CX), K1, Y0
 	VMOVUPS.Z (DX), K1, Y1
-	VADDPS    Y7, Y1, Y1
 	XORQ      R10, R10
 
 short_restTap:
@@ -1106,6 +1106,7 @@ short_restTap:
 	VCMPPS       $0x00, Y2, Y0, K2
 	VXORPS       X3, X3, X3
 	VMOVUPS      Y1, K2, Y3
+	VADDPS       Y7, Y3, Y3
 	VMOVUPS      Y3, K1, (R9)(R11*1)
 	INCQ         R10
 	CMPQ         R10, taps+48(FP)
@@ -1141,7 +1142,6 @@ register:
 	MOVQ    (SI), R11
 	VMOVUPS (CX), Z0
 	VMOVUPS (DX), Z1
-	VADDPS  Z7, Z1, Z1
 	XORQ    R10, R10
 
 registerTap:
@@ -1150,6 +1150,7 @@ registerTap:
 	VCMPPS       $0x00, Z2, Z0, K2
 	VXORPS       X3, X3, X3
 	VMOVUPS      Z1, K2, Z3
+	VADDPS       Z7, Z3, Z3
 	VMOVUPS      Z3, (R9)(R11*1)
 	INCQ         R10
 	CMPQ         R10, taps+48(FP)
@@ -1166,7 +1167,6 @@ rest:
 	MOVQ      (SI), R11
 	VMOVUPS.Z (CX), K1, Z0
 	VMOVUPS.Z (DX), K1, Z1
-	VADDPS    Z7, Z1, Z1
 	XORQ      R10, R10
 
 restTap:
@@ -1175,6 +1175,7 @@ restTap:
 	VCMPPS       $0x00, Z2, Z0, K2
 	VXORPS       X3, X3, X3
 	VMOVUPS      Z1, K2, Z3
+	VADDPS       Z7, Z3, Z3
 	VMOVUPS      Z3, K1, (R9)(R11*1)
 	INCQ         R10
 	CMPQ         R10, taps+48(FP)
@@ -2149,18 +2150,19 @@ next:
 // func addTapsF64AVX512(patches int, channels int, dst *float64, chosen *float64, src *float64, step int, taps int, places *int, numbers *float64)
 // Requires: AVX, AVX512F, AVX512VL, BMI2
 TEXT ·addTapsF64AVX512(SB), NOSPLIT, $0-72
-	MOVQ  dst+16(FP), AX
-	MOVQ  chosen+24(FP), CX
-	MOVQ  src+32(FP), DX
-	MOVQ  channels+8(FP), BX
-	MOVQ  places+56(FP), SI
-	MOVQ  numbers+64(FP), DI
-	MOVQ  BX, R8
-	SHRQ  $0x02, R8
-	ANDQ  $0x03, BX
-	MOVL  $0xffffffff, R9
-	BZHIL BX, R9, R9
-	KMOVW R9, K1
+	MOVQ   dst+16(FP), AX
+	MOVQ   chosen+24(FP), CX
+	MOVQ   src+32(FP), DX
+	VXORPS X7, X7, X7
+	MOVQ   channels+8(FP), BX
+	MOVQ   places+56(FP), SI
+	MOVQ   numbers+64(FP), DI
+	MOVQ   BX, R8
+	SHRQ   $0x02, R8
+	ANDQ   $0x03, BX
+	MOVL   $0xffffffff, R9
+	BZHIL  BX, R9, R9
+	KMOVW  R9, K1
 
 short_patch:
 	MOVQ  AX, R9
@@ -2251,7 +2253,6 @@ short_register:
 	MOVQ    (SI), R11
 	VMOVUPD (CX), Y0
 	VMOVUPD (DX), Y1
-	VADDPD  Y7, Y1, Y1
 	XORQ    R10, R10
 
 short_registerTap:
@@ -2260,6 +2261,7 @@ short_registerTap:
 	VCMPPD       $0x00, Y2, Y0, K2
 	VXORPS       X3, X3, X3
 	VMOVUPD      Y1, K2, Y3
+	VADDPD       Y7, Y3, Y3
 	VMOVUPD      Y3, (R9)(R11*1)
 	INCQ         R10
 	CMPQ         R10, taps+48(FP)
@@ -2276,7 +2278,6 @@ short_rest:
 	MOVQ      (SI), R11
 	VMOVUPD.Z (CX), K1, Y0
 	VMOVUPD.Z (DX), K1, Y1
-	VADDPD    Y7, Y1, Y1
 	XORQ      R10, R10
 
 short_restTap:
@@ -2285,6 +2286,7 @@ short_restTap:
 	VCMPPD       $0x00, Y2, Y0, K2
 	VXORPS       X3, X3, X3
 	VMOVUPD      Y1, K2, Y3
+	VADDPD       Y7, Y3, Y3
 	VMOVUPD      Y3, K1, (R9)(R11*1)
 	INCQ         R10
 	CMPQ         R10, taps+48(FP)
@@ -2320,7 +2322,6 @@ register:
 	MOVQ    (SI), R11
 	VMOVUPD (CX), Z0
 	VMOVUPD (DX), Z1
-	VADDPD  Z7, Z1, Z1
 	XORQ    R10, R10
 
 registerTap:
@@ -2329,6 +2330,7 @@ registerTap:
 	VCMPPD       $0x00, Z2, Z0, K2
 	VXORPS       X3, X3, X3
 	VMOVUPD      Z1, K2, Z3
+	VADDPD       Z7, Z3, Z3
 	VMOVUPD      Z3, (R9)(R11*1)
 	INCQ         R10
 	CMPQ         R10, taps+48(FP)
@@ -2345,7 +2347,6 @@ rest:
 	MOVQ      (SI), R11
 	VMOVUPD.Z (CX), K1, Z0
 	VMOVUPD.Z (DX), K1, Z1
-	VADDPD    Z7, Z1, Z1
 	XORQ      R10, R10
 
 restTap:
@@ -2354,6 +2355,7 @@ restTap:
 	VCMPPD       $0x00, Z2, Z0, K2
 	VXORPS       X3, X3, X3
 	VMOVUPD      Z1, K2, Z3
+	VADDPD       Z7, Z3, Z3
 	VMOVUPD      Z3, K1, (R9)(R11*1)
 	INCQ         R10
 	CMPQ         R10, taps+48(FP)

@@ -53,7 +53,7 @@ func testNoReadOutside[T Float](t *testing.T, atEnd bool) {
 		GemmNN(m, n, k, c, n, a, k, b, n, false)
 	})
 	for _, w := range windows {
-		for _, n := range []int{1, 16, 21} {
+		for _, n := range []int{1, 6, 16, 21} {
 			images, b := fence[T](t, w.Pixels(), atEnd), fence[T](t, n*w.Taps(), atEnd)
 			c := fence[T](t, w.Patches()*n, atEnd)
 			eachPath(t, func(t *testing.T) {

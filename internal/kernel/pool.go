@@ -90,24 +90,20 @@ func (p *Pooling[T]) Pick(m int, dst, taps, images []T) {
 // Unpick sets m images to the sums of a, which has one entry for each patch and channel, each added
 // at the tap that taps has, in the order of the patches.
 func (p *Pooling[T]) Unpick(m int, images, taps, a []T) {
-	switch w := p.w; {
+	w, spread := p.w, putTaps[T]
+	if !p.hasAssembly() || !w.tiles() {
+		spread = addTaps[T]
+		clear(images)
+	}
+	switch {
 	case !p.fits("Unpick", m, images, taps, a):
-		clear(images)
-	case p.hasAssembly() && w.tiles():
-		p.eachRow(m, func(image, patch int) {
-			putTaps[T](w.OutW(), w.C, pointer(images[image:]), pointer(taps[patch:]), pointer(a[patch:]),
-				w.Stride*w.C*size[T](),
-				len(p.bytes), &p.bytes[0], pointer(p.numbers))
-		})
 	case p.hasAssembly():
-		clear(images)
 		p.eachRow(m, func(image, patch int) {
-			addTaps[T](w.OutW(), w.C, pointer(images[image:]), pointer(taps[patch:]), pointer(a[patch:]),
+			spread(w.OutW(), w.C, pointer(images[image:]), pointer(taps[patch:]), pointer(a[patch:]),
 				w.Stride*w.C*size[T](),
 				len(p.bytes), &p.bytes[0], pointer(p.numbers))
 		})
 	default:
-		clear(images)
 		p.eachEntryGo(m, taps, func(image, patch int) { images[image] += a[patch] })
 	}
 }

@@ -14,6 +14,11 @@ func poolingWindows() (all []Window) {
 	for _, channels := range []int{4, 8, 16, 19, 37} {
 		all = append(all, Window{H: 6, W: 8, C: channels, KH: 2, KW: 2, Stride: 2},
 			Window{H: 7, W: 6, C: channels, KH: 3, KW: 3, Stride: 1})
+		// some pixels are in no patch
+		all = append(all, Window{H: 5, W: 4, C: channels, KH: 2, KW: 2, Stride: 2},
+			Window{H: 4, W: 5, C: channels, KH: 2, KW: 2, Stride: 2},
+			Window{H: 4, W: 4, C: channels, KH: 1, KW: 2, Stride: 2},
+			Window{H: 4, W: 4, C: channels, KH: 2, KW: 1, Stride: 2})
 	}
 	return all
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -44,6 +45,27 @@ func TestUndisturbedEnd(t *testing.T) {
 		}
 		w.wantEnd("undisturbed", 0)
 	})
+}
+
+// TestReached: nobody lacks the last message who was connected throughout, or has gone in good
+// order.
+func TestReached(t *testing.T) {
+	sealed := time.Now()
+	here, gone := line{conn: new(conn), since: sealed.Add(-time.Second)}, line{since: sealed, lastErr: io.EOF}
+	for name, c := range map[string]struct {
+		line line
+		want bool
+	}{
+		"connected throughout": {here, true}, "gone in good order": {gone, true},
+		"connected again": {line{conn: new(conn), since: sealed.Add(time.Millisecond)}, false},
+		"lost":            {line{since: sealed, lastErr: io.ErrUnexpectedEOF}, false},
+		"never there":     {line{}, false},
+	} {
+		n := neighbourhood{lines: map[int]*line{1: &here, 2: &c.line}}
+		if got := n.reached(sealed); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
 }
 
 // killAtTheEnd has an agent killed, a while after its disk has the result, and perhaps without that

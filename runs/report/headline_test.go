@@ -160,6 +160,11 @@ func TestLinesNotAlike(t *testing.T) {
 		return g
 	}
 	const seeds, search = "Lines have other seeds", "; 2 of 2 runs by a search"
+	two := of("b", "a search", 1, 2)
+	two.runs = append(two.runs, of("b", "a fit", 3).runs...)
+	if got := two.foundByOthers(); got != "; 3 of 3 runs by a fit and a search" {
+		t.Error(got)
+	}
 	for name, c := range map[string]struct {
 		gs           []group
 		seeds, found bool

@@ -109,7 +109,7 @@ func unlikeSeeds(gs []group) bool {
 }
 
 // foundByOthers tells of how many runs something other than their method has found the tuned
-// hyperparameters; "" for none.
+// hyperparameters, and what; "" for none.
 func (g group) foundByOthers() string {
 	var by []string
 	for _, r := range g.runs {
@@ -120,7 +120,10 @@ func (g group) foundByOthers() string {
 	if by == nil {
 		return ""
 	}
-	return fmt.Sprintf("; %d of %s by %s", len(by), wording.Count(len(g.runs), "run"), by[0])
+	n := len(by)
+	slices.Sort(by)
+	names := strings.Join(slices.Compact(by), " and ")
+	return fmt.Sprintf("; %d of %s by %s", n, wording.Count(len(g.runs), "run"), names)
 }
 
 // changes returns the changes of test loss and Φ, each run's against its own best constant: median

@@ -270,8 +270,7 @@ func (c *Classes) PrecisionEnds(k int) (low, high float64) {
 		}
 		found, taken = found+own[bin], taken+own[bin]+others[bin]
 	}
-	equal := stepArea(others, own)
-	return min(low, equal), max(high, equal)
+	return low, max(high, stepArea(others, own)) // rows that are equal all have the precision of the last one
 }
 
 // meanPrecision returns the mean precision of n examples of a class, one after the other, behind

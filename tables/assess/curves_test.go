@@ -255,6 +255,19 @@ func TestPrecisionEnds(t *testing.T) {
 	}
 }
 
+// TestPrecisionOfEqual: rows of one probability all have the precision of the last, which is above
+// each order's mean.
+func TestPrecisionOfEqual(t *testing.T) {
+	c := NewClasses(2)
+	for range 10 {
+		c.Add([]float64{.2, .8}, 0, 1)
+		c.Add([]float64{.7, .3}, 1, 1)
+	}
+	if low, high := c.PrecisionEnds(1); !(low < .4) || math.Abs(high-.5) > 1e-12 {
+		t.Errorf("from %g to %g: ten behind ten others have 10/20 where they are equal", low, high)
+	}
+}
+
 // TestOfThree: the likeliest class, of equal ones the first, and what follows from the counts.
 func TestOfThree(t *testing.T) {
 	c := NewClasses(3)

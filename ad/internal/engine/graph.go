@@ -158,29 +158,32 @@ const (
 
 // chooseTile chooses the examples of a tile, so that all tiles of a batch have about as many.
 func (g *graph) chooseTile() {
-	widest, weights, least := 1, 0, leastTile
+	widest, rows := 1, 1 // numbers and rows of an example
 	for _, v := range g.values {
-		if width := v.per * v.c; v.sparse == nil && width > widest {
-			widest = width
-			if least = leastTile; v.per > 1 {
-				least = leastOfRows
-			}
+		if v.sparse == nil && v.per*v.c > widest {
+			widest, rows = v.per*v.c, v.per
 		}
 	}
-	for _, s := range g.steps {
-		if !s.tiled {
-			continue
-		}
-		for _, a := range s.args {
-			if a >= 0 && g.values[a].per == 0 {
-				weights = max(weights, g.values[a].numbers())
-			}
-		}
+	least := leastTile
+	if rows > 1 {
+		least = leastOfRows
 	}
-	bytes := min(max(least, weights*g.size), mostTile)
+	bytes := min(max(least, g.largestWeights()*g.size), mostTile)
 	most := min(max(8, bytes/(widest*g.size)&^7), tileRows)
 	tiles := max(1, (g.rows+most-1)/most)
 	g.tile = min(((g.rows+tiles-1)/tiles+7)&^7, g.rows)
+}
+
+// largestWeights returns the most numbers of a value without rows that a tiled step reads.
+func (g *graph) largestWeights() (most int) {
+	for _, s := range g.steps {
+		for _, a := range s.args {
+			if s.tiled && a >= 0 && g.values[a].per == 0 {
+				most = max(most, g.values[a].numbers())
+			}
+		}
+	}
+	return most
 }
 
 // laneBytes is how many bytes a value with rows takes in all lanes, about: some of them stay in the

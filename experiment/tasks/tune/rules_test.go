@@ -244,9 +244,13 @@ func TestCurvesOfClasses(t *testing.T) {
 // TestBlurNoted: an average precision that the rows within bins of probabilities may change by more
 // than mostBlur has a note with the ends.
 func TestBlurNoted(t *testing.T) {
-	for apart, noted := range map[float64]bool{1e-4: true, .02: false} {
-		c := classAssessor{assess.NewClasses(2), []string{"no", "yes"}}
-		for k := range 40 {
+	for _, at := range []struct {
+		rows  int
+		apart float64
+		noted bool
+	}{{40, 1e-4, true}, {40, .004, true}, {200, .002, false}, {40, .02, false}} { // .034 and .029 between the ends
+		c, apart, noted := classAssessor{assess.NewClasses(2), []string{"no", "yes"}}, at.apart, at.noted
+		for k := range at.rows {
 			p := .1 + float64(k)*apart
 			c.Add([]float64{1 - p, p}, k%2, 1)
 		}

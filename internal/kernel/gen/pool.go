@@ -60,49 +60,38 @@ func (e *emitter) pooling() {
 
 	// A sum that is stored is soon read again, in part: a store of 64 bytes, some of them masked,
 	// would hold that up.
-	e.shorter(e.addTaps)
-	e.putTaps()
-}
-
-// addTaps emits the adjoint of pickTaps.
-func (e *emitter) addTaps() {
-	e.fn("addTaps",
-		"adds src, of a number of channels a patch, to the entries of dst at the taps that chosen has, and 0 to "+
-			"those at the others.",
-		poolSizes+"dst, chosen, src *T, "+poolTaps, "")
-	dst, chosen, src := e.arg("dst"), e.arg("chosen"), e.arg("src")
-	e.eachChannels(dst, []reg.GPVirtual{src, chosen},
-		func(eachTap tapLoop, _ operand.Mem, k *mask) {
-			e.load(at(chosen), poolTap, k, 0)
-			e.load(at(src), poolEntry, k, 0)
-			eachTap(func(tap operand.Mem) {
-				e.where(cmpEqual, poolNumber, poolTap)
-				e.zero(poolNext)
-				e.choose(poolEntry, poolNext)
+	e.shorter(func() {
+		e.spreadTaps("addTaps",
+			"adds src, of a number of channels a patch, to the entries of dst at the taps that chosen has, and 0 to "+
+				"those at the others.",
+			func(emit func()) { emit() }, func(tap operand.Mem, k *mask) {
 				e.packed("VADD", e.source(tap, poolWhere, k, 0), poolNext, poolNext)
-				e.store(poolNext, tap, k, 0)
 			})
-		})
-	e.ret()
-}
-
-// putTaps emits addTaps for windows whose patches do not overlap: each entry is written once.
-func (e *emitter) putTaps() {
-	e.fn("putTaps",
+	})
+	// Where patches do not overlap each entry is written once.
+	e.spreadTaps("putTaps",
 		"sets the entries of dst at the taps that chosen has to 0 + src, of a number of channels a patch, and those "+
 			"at the others to 0.",
-		poolSizes+"dst, chosen, src *T, "+poolTaps, "")
+		func(emit func()) { e.eachWidth(e.arg("channels"), emit) }, func(operand.Mem, *mask) {
+			e.packed("VADD", poolZero, poolNext, poolNext)
+		})
+}
+
+// spreadTaps emits an adjoint of pickTaps for the widths of registers that widths chooses: of the
+// entry of each tap, src or 0, plus what add adds.
+func (e *emitter) spreadTaps(name, doc string, widths func(emit func()), add func(tap operand.Mem, k *mask)) {
+	e.fn(name, doc, poolSizes+"dst, chosen, src *T, "+poolTaps, "")
 	dst, chosen, src := e.arg("dst"), e.arg("chosen"), e.arg("src")
 	e.zero(poolZero)
-	e.eachWidth(e.arg("channels"), func() {
+	widths(func() {
 		e.eachChannels(dst, []reg.GPVirtual{src, chosen}, func(eachTap tapLoop, _ operand.Mem, k *mask) {
 			e.load(at(chosen), poolTap, k, 0)
 			e.load(at(src), poolEntry, k, 0)
-			e.packed("VADD", poolZero, poolEntry, poolEntry)
 			eachTap(func(tap operand.Mem) {
 				e.where(cmpEqual, poolNumber, poolTap)
 				e.zero(poolNext)
 				e.choose(poolEntry, poolNext)
+				add(tap, k)
 				e.store(poolNext, tap, k, 0)
 			})
 		})
