@@ -7,8 +7,8 @@ import (
 	"dsbo/internal/num"
 )
 
-// Rules of the grid: the most bins, the fewest events of a bin, and the fewest rows, and sites,
-// that are at risk where one begins.
+// Limits of the grid: at most mostBins bins, each with at least leastEvents events. At the start of
+// each bin at least leastRows rows must be at risk, from at least leastSites sites.
 const (
 	mostBins    = 40
 	leastEvents = 5
@@ -42,8 +42,10 @@ func Beyond(counts, times, rows []float64) {
 	}
 }
 
-// Bins returns the edges, from 0 on, of at most 40 bins of the smallest step of the ladder that
-// reach the first of its times beyond which the pooled counts have no row.
+// Bins returns the edges, starting at 0, of at most 40 bins of equal width. They extend to the
+// first time of the ladder beyond which no row of any site has its time (beyond has the pooled
+// counts of [Beyond]). The width is the smallest time of the ladder that needs no more than 40
+// bins.
 func Bins(beyond []float64) (edges []float64) {
 	ladder := Ladder()
 	end := ladder[len(ladder)-1]
@@ -51,7 +53,7 @@ func Bins(beyond []float64) (edges []float64) {
 		end = ladder[k]
 	}
 	step := end
-	for _, s := range slices.Backward(ladder) {
+	for _, s := range slices.Backward(ladder) { // the last match is the smallest
 		if s < end && math.Round(end/s) <= mostBins {
 			step = s
 		}
@@ -69,10 +71,10 @@ const (
 	HazardNumbers = 2 * mostBins      // of AddHazard
 )
 
-// CountBins adds to counts, BinNumbers of them, the perBin numbers of a site for each bin (edges k,
-// edges k+1]; the first one has times of 0 too. Times and rows are as [Beyond] takes them. A row is
-// at risk in each bin up to the one in which its time lies. The third number is 1, so that its sum
-// over the sites is how many have rows at risk.
+// CountBins adds a site's counts to counts, which has BinNumbers entries. Bin k is (edges[k],
+// edges[k+1]]; the first one includes 0. Times and rows are as in [Beyond]. A row is at risk in
+// all bins up to the one that contains its time. The third number of a bin is 1 if the site has
+// rows at risk there, so that the sum over the sites counts such sites.
 func CountBins(counts, edges, times, rows []float64) {
 	for k, end := range edges[1:] {
 		bin := counts[perBin*k:][:perBin]
@@ -91,14 +93,16 @@ func CountBins(counts, edges, times, rows []float64) {
 	}
 }
 
-// Grid joins bins from the left until each has 5 events, and ends where fewer than 10 rows are at
-// risk, or rows of fewer than 3 of the sites. Counts are pooled.
+// Grid joins adjacent bins, from the left, until each has 5 events. It stops at the first bin at
+// whose start fewer than 10 rows are at risk, or rows of fewer than 3 sites: later estimates would
+// be noise, or reveal one site's counts to another. Fewer than 5 events at the end belong to no
+// bin. counts is the sum of CountBins over all sites.
 func Grid(edges, counts []float64, sites int) (joined []float64) {
 	joined = []float64{edges[0]}
 	sum := 0.0
 	for k, end := range edges[1:] {
-		events, rows, with := counts[perBin*k], counts[perBin*k+1], counts[perBin*k+2]
-		if rows < leastRows || with < float64(min(leastSites, sites)) {
+		events, rows, sitesAtRisk := counts[perBin*k], counts[perBin*k+1], counts[perBin*k+2]
+		if rows < leastRows || sitesAtRisk < float64(min(leastSites, sites)) {
 			break
 		}
 		if sum += events; sum >= leastEvents {
@@ -108,14 +112,15 @@ func Grid(edges, counts []float64, sites int) (joined []float64) {
 	return joined
 }
 
-// AddHazard adds to sums, HazardNumbers of them, what a site has of each bin of a grid: events, and
-// time at risk times the row's hazard beside the mean row's.
+// AddHazard adds two numbers of a site for each bin of a grid to sums, which has HazardNumbers
+// entries: the events in the bin, and Σ (time at risk in the bin)·hazard over the rows. hazards[i]
+// is row i's hazard relative to the mean row's. As in CountBins the first bin includes time 0.
 func AddHazard(sums, grid, times, rows, hazards []float64) {
 	for k, end := range grid[1:] {
 		for i, t := range times {
 			at := math.Abs(t)
-			if within := min(at, end) - grid[k]; within > 0 {
-				sums[2*k+1] += float64(rows[i] * hazards[i] * within)
+			if exposure := min(at, end) - grid[k]; exposure > 0 {
+				sums[2*k+1] += float64(rows[i] * hazards[i] * exposure)
 			}
 			if isEvent(t) && at <= end && (at > grid[k] || k == 0) {
 				sums[2*k] += rows[i]
@@ -130,14 +135,15 @@ type Baseline struct {
 	Cumulative []float64 `json:"cumulative"` // hazard up to each edge
 }
 
-// NewBaseline returns the baseline of pooled sums of [AddHazard], two numbers a bin: its events,
-// and its time at risk times the relative hazards. Their ratio is the bin's hazard rate.
+// NewBaseline returns the baseline that the pooled sums of [AddHazard] determine. The hazard rate
+// of a bin is its events divided by its time at risk, weighted by the rows' relative hazards; where
+// no row is at risk it is 0.
 func NewBaseline(grid, sums []float64) Baseline {
 	b := Baseline{Edges: grid, Cumulative: make([]float64, len(grid))}
 	for k := range grid[1:] {
 		rate := 0.0
-		if at := sums[2*k+1]; at > 0 {
-			rate = sums[2*k] / at
+		if exposure := sums[2*k+1]; exposure > 0 {
+			rate = sums[2*k] / exposure
 		}
 		b.Cumulative[k+1] = b.Cumulative[k] + float64(rate*(grid[k+1]-grid[k]))
 	}
@@ -159,7 +165,8 @@ func (b Baseline) Survival(t, hazard float64) float64 {
 	return num.Exp(-h * hazard)
 }
 
-// IsValid reports whether edges ascend from 0, and the hazard does not fall.
+// IsValid reports whether the edges ascend from 0 and the cumulative hazard starts at 0 and does
+// not fall, with finite numbers only. A model file that was edited may violate this.
 func (b Baseline) IsValid() bool {
 	if len(b.Edges) == 0 || len(b.Cumulative) != len(b.Edges) || b.Edges[0] != 0 || b.Cumulative[0] != 0 {
 		return false

@@ -7,25 +7,29 @@ import (
 	"dsbo/internal/num"
 )
 
-// Rules of Brier scores: of a site's rows at a time the fewest at risk, and the least share that is
-// not yet lost sight of, below which the site is left out there; and the bins of predictions.
+// Limits of Brier scores. At a time at which a site has fewer rows at risk than leastAtRisk, or a
+// smaller share of uncensored rows than leastInView, its rows do not enter the score: the weights
+// 1/share would be large and noisy.
 const (
 	leastAtRisk = 5
 	leastInView = 0.1
-	riskBins    = 10
+	riskBins    = 10 // of predicted probabilities of an event, for the calibration
 )
 
 // shownTimes is the number of times at which scores are reported by [Brier.Shown].
 const shownTimes = 3
 
-// A Brier has the squared errors of predicted probabilities of no event up to the edges of a grid,
-// of test rows of all sites. Rows that are lost sight of have the weight of others like them
-// (Graf and others 1999), by the site's own curve of these.
+// A Brier accumulates the squared errors of predicted survival probabilities at the edges of a
+// grid, over the test rows of all sites. Rows that are not censored get the inverse of the
+// probability of being uncensored as their weight, so that they stand in for the censored ones
+// (Graf and others 1999); the site's own Kaplan-Meier curve of censoring estimates it.
 type Brier struct {
-	grid    []float64
-	shown   [shownTimes]int // places of edges in grid
-	numbers []float64       // of each edge rows, squared errors, and without features; then of bins
-	errors  []float64       // squares of the changes by rows, of the times shown and the integral
+	grid  []float64
+	shown [shownTimes]int // indices of edges in grid; 0: none
+	// numbers has perEdge sums for each of mostBins edges (rows, squared errors of the model, and
+	// of the curve without features), then perRisk sums for each bin of each time shown.
+	numbers []float64
+	errors  []float64 // sums of squared influences of rows, for each time shown, then the integral
 }
 
 // perEdge and perRisk are how many numbers an edge, and a bin of predictions, has.
@@ -34,9 +38,9 @@ const (
 	perRisk = 3 // rows, predicted events, true ones
 )
 
-// NewBrier returns sums of 0 for a grid, and the events of its bins, which choose the times shown:
-// the edges nearest to 25, 50 and 75 % of them. Without a grid, which is not known before sites
-// have met, there are as many sums.
+// NewBrier returns sums of 0 for a grid. The times shown are the edges up to which about 25, 50 and
+// 75 % of the events have happened; events[k] is the count of bin k. Before the sites have met,
+// grid is empty; the number of sums is the same, since it is announced then.
 func NewBrier(grid, events []float64) *Brier {
 	b := &Brier{grid: grid, numbers: make([]float64, perEdge*mostBins+shownTimes*riskBins*perRisk),
 		errors: make([]float64, shownTimes+1)}
@@ -49,9 +53,9 @@ func NewBrier(grid, events []float64) *Brier {
 	for k := range bins {
 		before += events[k]
 		for of := range b.shown {
-			away := math.Abs(before/total - float64(float64(of+1)/(shownTimes+1)))
-			if b.shown[of] == 0 || away < nearest[of] {
-				b.shown[of], nearest[of] = k+1, away
+			distance := math.Abs(before/total - float64(float64(of+1)/(shownTimes+1)))
+			if b.shown[of] == 0 || distance < nearest[of] {
+				b.shown[of], nearest[of] = k+1, distance
 			}
 		}
 	}
@@ -64,15 +68,16 @@ func (b *Brier) Numbers() []float64 { return b.numbers }
 // Errors returns the sums of [Brier.AddErrors].
 func (b *Brier) Errors() []float64 { return b.errors }
 
-// A JudgedSite is the test rows of a site, and all its rows.
+// A JudgedSite is the test rows of a site, with the curves that weigh them and that they are
+// compared with.
 type JudgedSite struct {
 	Times, Rows []float64                        // of the test rows, as [KaplanMeier] takes them
-	View        steps                            // curve of rows that are lost sight of
-	Null        steps                            // curve of events of the training rows
-	Survival    func(row int, t float64) float64 // predicted probability of no event
+	View        steps                            // share of all rows that is not censored yet
+	Null        steps                            // survival curve of the training rows
+	Survival    func(row int, t float64) float64 // predicted probability of no event up to t
 }
 
-// inView returns whether a site's rows judge at a time.
+// inView reports whether a site's rows enter the score at a time.
 func (s JudgedSite) inView(t float64) bool {
 	risk := 0.0
 	for i, at := range s.Times {
@@ -84,7 +89,8 @@ func (s JudgedSite) inView(t float64) bool {
 	return risk >= leastAtRisk && share >= leastInView
 }
 
-// weight returns what a test row counts at a time, and whether it has had the event then.
+// weight returns the weight of a test row at time t, 0 if it was censored before, and whether its
+// event has happened by then.
 func (s JudgedSite) weight(row int, t float64) (weight float64, event bool) {
 	switch at := math.Abs(s.Times[row]); {
 	case at > t:
@@ -104,9 +110,10 @@ func square(weight float64, event bool, survival float64) float64 {
 	return float64(weight * survival * survival)
 }
 
-// Add adds a site's test rows to the sums: for each edge of the grid the rows, their weighted
-// squared errors, and the same of the Kaplan-Meier curve; for each shown time the calibration by
-// bins of risk.
+// Add adds a site's test rows to the sums: at each edge of the grid the number of rows, the
+// weighted squared errors of the predictions, and the errors of the Kaplan-Meier curve; at each
+// time shown also the rows, predicted and observed events by bins of the predicted risk. Edges at
+// which the site has too few rows in view are skipped.
 func (b *Brier) Add(s JudgedSite) {
 	for k, t := range b.grid[1:] {
 		if !s.inView(t) {
@@ -123,52 +130,55 @@ func (b *Brier) Add(s JudgedSite) {
 				if place != k+1 {
 					continue
 				}
-				bin := min(int((1-p)*riskBins), riskBins-1)
-				to := b.numbers[perEdge*mostBins+(of*riskBins+bin)*perRisk:]
-				to[0] += n
-				to[1] += float64(n * (1 - p))
+				bin := min(int((1-p)*riskBins), riskBins-1) // a risk of 1 belongs to the last one
+				group := b.numbers[perEdge*mostBins+(of*riskBins+bin)*perRisk:]
+				group[0] += n
+				group[1] += float64(n * (1 - p))
 				if event {
-					to[2] += float64(n * w)
+					group[2] += float64(n * w)
 				}
 			}
 		}
 	}
 }
 
-// AddErrors counts the test rows of a site in the errors, once Numbers are the sums over all sites.
+// AddErrors adds the influences of a site's test rows to the errors: by how much the score at each
+// time, and its integral over time, would change per row. It needs the scores, so Numbers must be
+// the sums over all sites by then.
 func (b *Brier) AddErrors(s JudgedSite) {
-	seen := make([]bool, len(b.grid))
+	inView := make([]bool, len(b.grid)) // by edge; it does not depend on the row
 	for k, t := range b.grid {
-		seen[k] = k > 0 && s.inView(t)
+		inView[k] = k > 0 && s.inView(t)
 	}
 	for row, n := range s.Rows {
-		all := 0.0
+		integral := 0.0
 		for k := range b.grid[1:] {
-			if !seen[k+1] {
+			if !inView[k+1] {
 				continue
 			}
 			rows, score, _ := b.at(k + 1)
 			w, event := s.weight(row, b.grid[k+1])
 			change := (square(w, event, s.Survival(row, b.grid[k+1])) - score) / rows
-			all += float64(change * b.width(k+1))
+			integral += float64(change * b.width(k+1))
 			for of, place := range b.shown {
 				if place == k+1 {
 					b.errors[of] += float64(n * change * change)
 				}
 			}
 		}
-		b.errors[shownTimes] += float64(n * all * all)
+		b.errors[shownTimes] += float64(n * integral * integral)
 	}
 }
 
-// at returns of an edge the rows that judge there, the score, and the score without features.
+// at returns the number of rows in the score at an edge, the score, and the score of the curves
+// without features.
 func (b *Brier) at(edge int) (rows, score, null float64) {
 	of := b.numbers[perEdge*(edge-1):]
 	return of[0], of[1] / of[0], of[2] / of[0]
 }
 
-// width returns the share of an edge in the integral: of the time to the edge before, where some
-// rows judge.
+// width returns the weight of an edge in the integral: the width of the bin that it ends, as a
+// share of all bins at whose ends there are rows in the score.
 func (b *Brier) width(edge int) float64 {
 	total := 0.0
 	for k := range b.grid[1:] {
@@ -179,9 +189,10 @@ func (b *Brier) width(edge int) float64 {
 	return (b.grid[edge] - b.grid[edge-1]) / total
 }
 
-// A Score is a Brier score with its interval of 95 %, beside the score of each site's own curve.
+// A Score is a Brier score with its interval of 95 %. Null is the score of the sites' own survival
+// curves, which use no features.
 type Score struct {
-	Time                   float64 // up to which; of the integral the last one
+	Time                   float64 // of the prediction; of an integral the upper limit
 	Value, Low, High, Null float64
 }
 
@@ -203,23 +214,24 @@ func (b *Brier) Shown() (list []Score) {
 	return list
 }
 
-// Integrated returns the mean of the score over time, up to the last time at which rows judge.
+// Integrated returns the mean of the score over time, up to the last edge with rows in the score.
+// Its interval has the degrees of freedom of the edge with the fewest rows.
 func (b *Brier) Integrated() (s Score) {
-	least := math.Inf(1)
+	fewest := math.Inf(1)
 	for k := range b.grid[1:] {
 		if b.numbers[perEdge*k] == 0 {
 			continue
 		}
 		rows, score, null := b.at(k + 1)
-		least, s.Time = min(least, rows), b.grid[k+1]
+		fewest, s.Time = min(fewest, rows), b.grid[k+1]
 		s.Value += float64(b.width(k+1) * score)
 		s.Null += float64(b.width(k+1) * null)
 	}
-	return b.scored(s.Time, s.Value, s.Null, least, shownTimes)
+	return b.scored(s.Time, s.Value, s.Null, fewest, shownTimes)
 }
 
-// A calibration is of rows with like predictions the mean probability of an event up to a time, and
-// the share that has one.
+// A calibration compares, for groups of rows with similar predictions, the mean predicted
+// probability of an event up to a time with the observed share.
 type calibration struct {
 	Time      float64   `json:"time"`
 	Rows      []float64 `json:"rows"`
@@ -227,7 +239,8 @@ type calibration struct {
 	Observed  []float64 `json:"observed"`
 }
 
-// Calibrations returns one for each time shown.
+// Calibrations returns a calibration for each time shown. Times are left out that few events made
+// equal to an earlier one, or at which no row is in the score.
 func (b *Brier) Calibrations() (list []calibration) {
 	for of, edge := range b.shown {
 		if edge == 0 || slices.Contains(b.shown[:of], edge) || b.numbers[perEdge*(edge-1)] == 0 {

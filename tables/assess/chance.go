@@ -10,13 +10,14 @@ import (
 	"dsbo/internal/num"
 )
 
-// permutations is how often the targets are permuted to see what chance gives.
+// permutations is the number of permutations of the targets that estimate the null distribution.
 const permutations = 199
 
-// readDraws is the number of draws for which rows are read once.
+// readDraws is the number of draws that share one pass over the rows; their targets are in memory
+// at the same time.
 const readDraws = 32
 
-// mostPermuted is the number of columns and outputs up to which the test is made.
+// mostPermuted is the largest number of columns times outputs that is tested.
 const mostPermuted = 2000
 
 // permuted returns the number of sums that [Effects.Chance] takes, 0 where it is not made.
@@ -45,14 +46,17 @@ func permutes(n, rows int) bool {
 }
 
 // Chance returns the p value of the hypothesis that no column affects the target; 0 if it is not
-// tested, for example with too many columns. The statistics are the sum and the largest of the
-// squared slopes U_j of the columns at 0. Their null distribution has the targets permuted within
-// each site (Westfall, Young 1993), which needs no model. Weights that do not count rows are
-// ignored. Sites exchange sums of 200 slopes for each column. For survival times, random signs of
-// the rows' parts of the slopes replace permutations (Lin, Wei, Ying 1993): censoring may depend on
-// columns, and then rows are not exchangeable. Squares of slopes are in units of their variance,
-// which with random signs is smaller than under the hypothesis; with fewer than 3 events for each
-// column this is too far off, and nothing is tested.
+// tested, for example with too many columns. The slope U_j of a column is the derivative of the log
+// likelihood by its weight where all weights are 0. There are two statistics, the sum of the
+// squared slopes and the largest one. Their null distribution comes from permutations of the
+// targets within each site (Westfall, Young 1993), which assumes no model. Weights that do not
+// count rows are ignored. For each column, sites exchange sums of 200 slopes: of the true targets,
+// then of the permutations.
+//
+// For survival times, random signs of the rows' terms of the slopes replace permutations (Lin, Wei,
+// Ying 1993), because censoring may depend on columns, which makes rows not exchangeable. Squared
+// slopes are in units of their variance. Random signs underestimate it; with fewer than 3 events
+// for each column too much, so nothing is tested then.
 func (e *Effects) Chance(seed uint64) (float64, error) {
 	m, p := e.outputs(), len(e.use)
 	if e.permuted() == 0 || e.Kind == Hazard && e.events < float64(leastOfColumn*p) {
@@ -71,8 +75,8 @@ func (e *Effects) Chance(seed uint64) (float64, error) {
 			return nil
 		}
 		y := e.centred(s, part[draws*m*p:])
-		targets := make([]float64, readDraws*len(y)) // of some draws, for which the rows are read once
-		var of []int                                 // the row of each unit that rows count
+		targets := make([]float64, readDraws*len(y)) // permuted, of the draws of one pass
+		var of []int                                 // a row that represents n rows is in it n times
 		for r := range s.Rows {
 			of = append(of, slices.Repeat([]int{r}, int(s.rowsOf(r)))...)
 		}
@@ -81,7 +85,7 @@ func (e *Effects) Chance(seed uint64) (float64, error) {
 			some := min(readDraws, draws-first)
 			for b := range some {
 				for k, from := range random.Perm(len(of)) {
-					if first+b == 0 {
+					if first+b == 0 { // draw 0 has the true order
 						from = k
 					}
 					linalg.Axpy(targets[b*len(y)+of[k]*m:][:m], 1, y[of[from]*m:][:m])
@@ -101,13 +105,16 @@ func (e *Effects) Chance(seed uint64) (float64, error) {
 	return e.asLarge(sum), nil
 }
 
-// asLarge returns of the sums of draws how likely ones as large as the first are by chance.
+// asLarge returns the p value of the statistics of draw 0, the true targets, among all draws. sum
+// has m·p slopes for each draw, for m outputs and p columns; then their variances: one for each
+// output, or, for hazards, p for draw 0 and p for the random signs. A statistic that equals the
+// true one but for rounding counts as large. The smaller of two p values is doubled (Bonferroni).
 func (e *Effects) asLarge(sum []float64) float64 {
 	m, p, draws := e.outputs(), len(e.use), permutations+1
-	var above [2]float64
+	var above [2]float64 // draws whose sum, and largest, of squares is as large as the true one
 	var truth [2]float64
 	for b := range draws {
-		var of [2]float64
+		var of [2]float64 // the sum and the largest of this draw
 		for j := range p {
 			square := 0.0
 			for a := range m {
@@ -130,10 +137,12 @@ func (e *Effects) asLarge(sum []float64) float64 {
 	return min(1, 2*(1+min(above[0], above[1]))/float64(draws))
 }
 
-// centred returns the targets of a site's rows less their means, and adds their squares to squares.
+// centred returns the targets of a site's rows, one number for each output, minus the site's mean.
+// Classes become indicators, all 0 for the reference class. The sum of squares of each output is
+// added to squares.
 func (e *Effects) centred(s *rows, squares []float64) []float64 {
 	m := e.outputs()
-	y, mean, all := make([]float64, s.Rows*m), make([]float64, m), 0.0
+	y, mean, total := make([]float64, s.Rows*m), make([]float64, m), 0.0
 	for r, v := range s.Target {
 		switch k := e.output(int(v)); {
 		case e.Classes == 0:
@@ -142,9 +151,9 @@ func (e *Effects) centred(s *rows, squares []float64) []float64 {
 			y[r*m+k] = 1
 		}
 		linalg.Axpy(mean, s.rowsOf(r), y[r*m:][:m])
-		all += s.rowsOf(r)
+		total += s.rowsOf(r)
 	}
-	linalg.Scale(mean, 1/all, mean)
+	linalg.Scale(mean, 1/total, mean)
 	for r := range s.Rows {
 		linalg.Axpy(y[r*m:][:m], -1, mean)
 		for a, v := range y[r*m:][:m] {
@@ -154,8 +163,9 @@ func (e *Effects) centred(s *rows, squares []float64) []float64 {
 	return y
 }
 
-// addSigned adds the slopes of a site's rows at 0, draws with random signs, and the variances of
-// both.
+// addSigned adds a site's sums for hazards to part: the slopes at weights of 0, permutations of
+// them with random signs of the rows' terms, the variance of the true slopes by the second
+// derivatives, and the variance of the signed ones. A row that represents n rows draws n signs.
 func (e *Effects) addSigned(s *rows, part []float64, random *rand.Rand) {
 	p := len(e.use)
 	at := e.riskOf(s, make([]float64, p))
@@ -170,12 +180,12 @@ func (e *Effects) addSigned(s *rows, part []float64, random *rand.Rand) {
 			variance[j] += float64(at.bends[row*p+j] * at.x[row*p+j])
 			variance[p+j] += float64(v*v) / n
 		}
-		for to := range slices.Chunk(draws[p:], p) {
+		for signed := range slices.Chunk(draws[p:], p) {
 			sign := 0.0
 			for range int(n) { // once for each row represented
 				sign += float64(1 - 2*random.IntN(2))
 			}
-			linalg.Axpy(to, sign/n, slope)
+			linalg.Axpy(signed, sign/n, slope)
 		}
 	}
 }

@@ -67,8 +67,8 @@ func (c *Classes) AddError(p []float64, class int, rows float64) {
 	c.errors.add(0, without(brierScore(p, class), *c.brier()), rows)
 }
 
-// brierScore returns the squared distance of probabilities from the truth: of two classes the
-// square for one of them, as is usual.
+// brierScore returns the squared distance between the probabilities and the indicator of the true
+// class. For two classes it is halved: the usual score counts one of them.
 func brierScore(p []float64, class int) (sum float64) {
 	for k, v := range p {
 		if k == class {
@@ -152,9 +152,9 @@ func (c *Classes) class(k int) (others, own []float64) {
 	return all[:bins], all[bins : 2*bins]
 }
 
-// ROC returns the curve of class k against the rest, from (0, 0) to (1, 1): for thresholds from 1
-// down to 0 the share of other examples that are taken for the class, and the share of its own.
-// Both are nil if there are none of either kind.
+// ROC returns the ROC curve of class k against the rest, from (0, 0) to (1, 1): the false and the
+// true positive rates as the threshold falls from 1 to 0. Both are nil if all examples are of
+// the class, or none are. Empty bins add no points.
 func (c *Classes) ROC(k int) (wrong, right []float64) {
 	others, own := c.class(k)
 	allOthers, allOwn := sum(others), sum(own)
@@ -162,28 +162,30 @@ func (c *Classes) ROC(k int) (wrong, right []float64) {
 		return nil, nil
 	}
 	wrong, right = []float64{0}, []float64{0}
-	w, r := 0.0, 0.0
+	alarms, hits := 0.0, 0.0
 	for bin := bins - 1; bin >= 0; bin-- {
 		if others[bin] == 0 && own[bin] == 0 {
 			continue
 		}
-		w, r = w+others[bin], r+own[bin]
-		wrong, right = append(wrong, w/allOthers), append(right, r/allOwn)
+		alarms, hits = alarms+others[bin], hits+own[bin]
+		wrong, right = append(wrong, alarms/allOthers), append(right, hits/allOwn)
 	}
 	return wrong, right
 }
 
-// AUC returns the area under the ROC curve of class k: how often an example of the class gets a
-// higher probability than another one, where those in one bin count half. NaN if there are none of
-// either kind, and without an interval where there are fewer than ten. The interval has all areas
-// from which the measured one is as far as its error there or less, as in Wilson's of a share: the
-// error is DeLong's, or Newcombe's (2006, method 5) where that is larger, as with few examples in
-// the wrong order, and by Student's distribution of the rarer kind.
+// AUC returns the area under the ROC curve of class k: the probability that an example of the class
+// gets a higher probability than one of the others, where ties in a bin count half. It is NaN if
+// one kind has no example; with fewer than ten of either kind there is no interval.
+//
+// The interval inverts a test, as Wilson's of a proportion does: it has all areas a for which the
+// measured area is within the error at a. The error is the larger of DeLong's, scaled by a(1 − a),
+// and Newcombe's (2006, method 5); DeLong's is too small with few pairs in the wrong order. The
+// quantile is Student's, with the degrees of freedom of the rarer kind.
 func (c *Classes) AUC(k int) Interval {
 	others, own := c.class(k)
 	m, n := sum(own), sum(others)
-	// Of each example the share of the other kind that it is in order with: sums of it and of its
-	// square.
+	// Each example is in the right order with a share of the other kind. Sums of these shares and
+	// of their squares are the area and DeLong's variance.
 	var area, ownSquares, otherSquares, ownBelow, othersBelow float64
 	for bin := range bins {
 		below, above := (othersBelow+float64(others[bin]/2))/n, (m-ownBelow-float64(own[bin]/2))/m
@@ -197,9 +199,9 @@ func (c *Classes) AUC(k int) Interval {
 		variance = 0
 	}
 	reach := student95(min(m, n))
-	end := func(far float64) float64 { // of the interval, on the side of far
+	end := func(far float64) float64 { // of the interval, by bisection between the area and far
 		near := area
-		for range 50 {
+		for range 50 { // to the last bit or so
 			a := float64((near + far) / 2)
 			byAreas := (1 + float64((float64((m+n)/2)-1)*((1-a)/(2-a)+a/(1+a)))) / (m * n)
 			if math.Abs(area-a) > reach*math.Sqrt(float64(a*(1-a)*max(variance, byAreas))) {
@@ -213,17 +215,18 @@ func (c *Classes) AUC(k int) Interval {
 	return Interval{area, end(0), end(1)}.ifEnough(m, n)
 }
 
-// AveragePrecision returns the area under the curve of precision against recall of class k, as a
-// sum of steps. Its interval is symmetric in its log-odds, by the jackknife's error or the binomial
-// one of the class's examples where that is larger; it has none with fewer than ten examples of
-// either kind.
+// AveragePrecision returns the area under the precision-recall curve of class k, as a sum of steps.
+// Its interval is symmetric on the scale of log-odds. The error is the larger of the infinitesimal
+// jackknife's and the binomial one of the class's examples. There is no interval with fewer than
+// ten examples of either kind. Areas within half an example of 1 are moved to there for the
+// interval, as their log-odds would be infinite.
 func (c *Classes) AveragePrecision(k int) Interval {
 	others, own := c.class(k)
 	m, n := sum(own), sum(others)
 	if m == 0 || n == 0 {
 		return unknown()
 	}
-	area, most := stepArea(others, own), 1-1/(2*m)
+	area, most := stepArea(others, own), 1-1/(2*m) // most: half an example below 1
 	logOdds := func(p float64) float64 { p = min(p, most); return num.Log(p / (1 - p)) }
 	changes, p := make(jackknife, 2), min(area, most)
 	for _, counts := range [][]float64{others, own} {
@@ -231,7 +234,7 @@ func (c *Classes) AveragePrecision(k int) Interval {
 			if count == 0 {
 				continue
 			}
-			row := min(1, count) // of weights that are not whole a bin may have less than one
+			row := min(1, count) // with fractional weights a bin may have less than one row
 			counts[bin] -= row
 			change := (logOdds(stepArea(others, own)) - logOdds(area)) / row
 			counts[bin] = count
@@ -258,13 +261,14 @@ func stepArea(others, own []float64) (area float64) {
 	return area
 }
 
-// PrecisionEnds returns between which numbers the average precision of class k is, whatever the
-// order of the rows in each bin, which the bin does not show; rows of a bin may be equal too.
+// PrecisionEnds returns bounds of the average precision of class k over all orders of the rows
+// within each bin, which counts do not show. Rows of a bin may also be equal, as in
+// AveragePrecision.
 func (c *Classes) PrecisionEnds(k int) (low, high float64) {
 	others, own := c.class(k)
 	m, found, taken := sum(own), 0.0, 0.0
 	for bin := bins - 1; bin >= 0; bin-- {
-		if n := own[bin]; n > 0 {
+		if n := own[bin]; n > 0 { // low: the others of the bin come first; high: last
 			low += float64(n / m * meanPrecision(found, taken+others[bin], n))
 			high += float64(n / m * meanPrecision(found, taken, n))
 		}
@@ -295,21 +299,23 @@ func (c *Classes) At(k int, threshold float64) (own, others float64) {
 // cost false alarms. Of equal edges it is the nearest to 1/(1 + cost), the optimum of calibrated
 // probabilities.
 func (c *Classes) Threshold(k int, cost float64) float64 {
-	best, least, want := 0.0, math.Inf(1), 1/(1+cost)
+	best, least, ideal := 0.0, math.Inf(1), 1/(1+cost)
 	all, _ := c.At(k, 0)
 	for edge := range bins + 1 {
 		t := probabilityAt(float64(edge))
 		found, alarms := c.At(k, t)
-		paid := float64(cost*(all-found)) + alarms
-		if paid < least || paid == least && math.Abs(t-want) < math.Abs(best-want) {
-			best, least = t, paid
+		total := float64(cost*(all-found)) + alarms
+		if total < least || total == least && math.Abs(t-ideal) < math.Abs(best-ideal) {
+			best, least = t, total
 		}
 	}
 	return best
 }
 
-// Calibration returns for groups of examples with ascending probabilities of class k, of about as
-// many examples each, the mean of the probabilities and the share that is of the class.
+// Calibration cuts the examples, in the order of their probabilities of class k, into groups of
+// about equal size, each of whole bins. It returns the mean probability of each group, with the
+// middle of a bin for its examples, and the observed share of the class. The last group has what
+// is left over.
 func (c *Classes) Calibration(k, groups int) (predicted, observed []float64) {
 	others, own := c.class(k)
 	least := (sum(others) + sum(own)) / float64(groups)

@@ -11,16 +11,19 @@ import (
 // Concordance is Harrell's c of survival times: how often, of two rows of one site of which the one
 // whose event came first is known, that one has the higher score. Ties of scores are halves.
 type Concordance struct {
-	// Σ m, Σ h, Σ h²/n, Σ hm/n and Σ m²/n over rows, each of n alike: m pairs that a row is in, of
-	// which it is in h by the right order
+	// Σ m, Σ h, Σ h², Σ hm and Σ m² over rows: a row is in m comparable pairs, h of them in the
+	// right order
 	numbers [5]float64
 }
 
 // fewestPairs is the least number of pairs for an interval.
 const fewestPairs = 100
 
-// AddSite counts the rows of a site. A time is negative where no event ended it; rows[i] is the
-// number of rows that row i represents. The cost is O(n log n).
+// AddSite counts the pairs of a site's rows. A pair is comparable if the earlier time is an event;
+// a row that is censored at the time of an event is later than it, and two events at one time are
+// not comparable. A time is negative where it is censored; rows[i] is the number of rows that row i
+// represents. Two sweeps, each with a Fenwick tree over the ranks of the scores, count the pairs of
+// each row with later and with earlier ones in O(n log n).
 func (c *Concordance) AddSite(times, scores, rows []float64) {
 	n := len(times)
 	order, sorted := make([]int, n), slices.Compact(slices.Sorted(slices.Values(scores)))
@@ -30,11 +33,13 @@ func (c *Concordance) AddSite(times, scores, rows []float64) {
 	slices.SortFunc(order, func(i, j int) int {
 		return cmp.Or(cmp.Compare(math.Abs(times[i]), math.Abs(times[j])), cmp.Compare(times[i], times[j]))
 	})
-	place := make([]int, n) // of a score among all
+	place := make([]int, n) // rank of a row's score
 	for i, s := range scores {
 		place[i], _ = slices.BinarySearch(sorted, s)
 	}
 	pairs, right := make([]float64, n), make([]float64, n)
+	// count adds the pairs of row i with the rows in a tree; higher: it is right that these have
+	// the higher scores.
 	count := func(i int, of fenwick, higher bool) {
 		below, equal, all := of.below(place[i]), of.below(place[i]+1), of.below(len(sorted))
 		concordant := below
@@ -46,7 +51,7 @@ func (c *Concordance) AddSite(times, scores, rows []float64) {
 	}
 	later, earlier := make(fenwick, len(sorted)+1), make(fenwick, len(sorted)+1)
 	groups := tiedTimes(times, order)
-	for _, g := range slices.Backward(groups) {
+	for _, g := range slices.Backward(groups) { // an event pairs with all rows that are later
 		for _, i := range g.censored {
 			later.add(place[i], rows[i])
 		}
@@ -57,7 +62,7 @@ func (c *Concordance) AddSite(times, scores, rows []float64) {
 			later.add(place[i], rows[i])
 		}
 	}
-	for _, g := range groups {
+	for _, g := range groups { // every row pairs with the events that are earlier
 		for _, i := range g.events {
 			count(i, earlier, true)
 		}
@@ -79,7 +84,8 @@ func (c *Concordance) AddSite(times, scores, rows []float64) {
 // A tiedTime is the rows of one time.
 type tiedTime struct{ censored, events []int }
 
-// tiedTimes cuts rows in the order of their times, where events come last, by equal times.
+// tiedTimes groups rows by equal times, separating censored rows from events. order sorts the rows
+// by the size of their times; of equal ones the negative, censored times come first.
 func tiedTimes(times []float64, order []int) (groups []tiedTime) {
 	for at := 0; at < len(order); {
 		from, events, t := at, at, math.Abs(times[order[at]])

@@ -36,10 +36,11 @@ func NewCounts(mean float64) *Counts {
 	return &Counts{mean, make([]float64, perCount*countBins+countSums), newErrors(ofDeviance + 1)}
 }
 
-// Add counts an example as the given number of rows. predicted is the model's mean, above 0.
+// Add counts an example as the given number of rows. predicted is the model's mean, which is
+// positive.
 func (c *Counts) Add(predicted, truth, rows float64) {
 	predicted = c.bounded(predicted)
-	log := 0.0 // t log t
+	log := 0.0 // t log t, whose limit at 0 is 0
 	if truth > 0 {
 		log = truth * num.Log(truth)
 	}

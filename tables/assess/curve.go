@@ -8,17 +8,18 @@ import (
 	"dsbo/internal/num"
 )
 
-// steps are Kaplan's and Meier's curve of rows of one site, which falls at some times.
+// steps is the Kaplan-Meier curve of a site's rows: share[k] from times[k] on, and 1 before
+// times[0].
 type steps struct {
 	times, share []float64
 	spread       []float64 // Greenwood's sum, the variance of the curve's logarithm
 }
 
-// KaplanMeier returns the curve of rows whose times are negative where no event ended them; rows[i]
-// is the number of rows that row i represents. With censored it is the curve of ends without an
-// event: events of the same time leave before them. Where d of n rows at risk end at
-// a time, the curve falls by the factor (n − d)/n, and Greenwood's sum, its spread, rises by
-// d/(n (n − d)).
+// KaplanMeier returns the survival curve of rows; times are negative where they are censored, and
+// rows[i] is the number of rows that row i represents. Where d of the n rows at risk have their
+// event at a time, the curve is multiplied by (n − d)/n, and Greenwood's sum grows by d/(n (n −
+// d)). With censored, events and censoring change roles; events at a time of censoring come first,
+// so that they are no longer at risk of it.
 func KaplanMeier(times, rows []float64, censored bool) (s steps) {
 	order, left := make([]int, len(times)), 0.0
 	for i := range order {
@@ -28,7 +29,7 @@ func KaplanMeier(times, rows []float64, censored bool) (s steps) {
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(math.Abs(times[i]), math.Abs(times[j])) })
 	share, spread := 1.0, 0.0
 	for at := 0; at < len(order); {
-		t, ends := math.Abs(times[order[at]]), [2]float64{} // without an event, and with
+		t, ends := math.Abs(times[order[at]]), [2]float64{} // rows that end at t: censored, events
 		for ; at < len(order) && math.Abs(times[order[at]]) == t; at++ {
 			k := 0
 			if isEvent(times[order[at]]) {
@@ -73,14 +74,16 @@ func (s steps) before(t float64) float64 {
 	return share
 }
 
-// perStep is how many numbers a bin of a curve has: rows at risk where it begins, what is left of
-// them by the site's own curve, and the variance of that.
+// perStep is the number of sums of a bin of a curve: rows at risk at its start, the expected number
+// of them without an event at its end, by the site's own curve, and the variance of that number.
 const perStep = 3
 
 // CurveNumbers is the number of sums of [AddCurve].
 const CurveNumbers = perStep * mostBins
 
-// AddCurve adds to sums, CurveNumbers of them, what a site's own curve has of each bin of a grid.
+// AddCurve adds the perStep numbers of a site for each bin of a grid to sums, which has
+// CurveNumbers entries. Sites share them, and not their curves, whose steps are times of rows. A
+// bin at whose end the site's curve is 0 adds no survivors.
 func AddCurve(sums, grid, times, rows []float64) {
 	own := KaplanMeier(times, rows, false)
 	before, spread := 1.0, 0.0
@@ -111,8 +114,9 @@ type Curve struct {
 	High  []float64 `json:"high"`
 }
 
-// NewCurve returns the curve of pooled sums of [AddCurve]: the product of the shares that bins
-// leave. Its interval is symmetric in log(−log).
+// NewCurve returns the curve of the pooled sums of [AddCurve]: the product of the bins' shares of
+// survivors. Its interval is symmetric on the scale of log(−log S), so that it stays within 0 and
+// 1. The curve stops at the first bin without survivors, where no interval exists.
 func NewCurve(grid, sums []float64) Curve {
 	c := Curve{[]float64{0}, []float64{1}, []float64{1}, []float64{1}}
 	share, variance := 1.0, 0.0

@@ -66,44 +66,47 @@ type Effects struct {
 	Deviation []float64 // of each column
 	Share     []float64 // mean of each column over the rows that have it: of a level its share
 
-	use       []int     // columns of the fit
-	levels    int       // sites that are in the sums
-	effective float64   // number of equally weighted rows with the same information
-	alike     bool      // whether all rows weigh the same
-	unit      float64   // what a weight is divided by, so that the mean is 1
+	use       []int     // indices of the columns of the fit
+	levels    int       // number of sites with a level (intercept) of their own
+	effective float64   // (Σw)²/Σw²: equally weighted rows with the same information
+	alike     bool      // whether all rows have the same weight
+	unit      float64   // mean weight; weights are divided by it
 	counts    []float64 // rows of each class
-	start     float64   // mean count
-	events    float64   // of equal weights, with the same information
-	blankOf   []int     // of each column its group's column of missing values; -1: none are missing
-	blanks    bool      // whether some are not known
-	fill      []float64 // by which blanks are filled; nil: there are none
-	sites     []*rows   // nil of those that are in no sum
+	start     float64   // mean count, at which a fit of counts begins
+	events    float64   // number of events, scaled as effective is
+	blankOf   []int     // for each column, its group's indicator of missing values; -1: there is none
+	blanks    bool      // whether some columns have missing values
+	fill      []float64 // precision matrix by which they are filled in; nil: there are none
+	sites     []*rows   // nil: elsewhere, or without rows that weigh
 }
 
 // leastLevelRows is the number of rows below which a level has no interval.
 const leastLevelRows = 5
 
-// columnNumbers is the number of sums for each column.
+// columnNumbers is the number of sums for each column, over the rows that have it: rows (for a
+// level, rows that are 1), weights, weighted values, and weighted squares.
 const columnNumbers = 4
 
-// measured returns the number of sums by which columns are measured.
+// measured returns the number of sums of [Effects.measure]: rows, weights, squared weights, sites,
+// weighted targets (or events), rows of each class, and the sums of the columns.
 func (t Tables) measured() int { return 5 + t.Classes + columnNumbers*len(t.Columns) }
 
-// sums are numbers that are summed over the sites so often at most.
+// sums describes one kind of sum over the sites, for the list of what leaves a site.
 type sums struct {
 	Name   string
-	Length int
-	Most   float64
+	Length int     // numbers in one sum
+	Most   float64 // how often it is taken at most
 }
 
-// Sums returns all that is summed over the sites, where no column is left out: fewer numbers where
-// some are.
+// Sums returns all sums that [NewEffects], [Effects.Chance] and [Effects.Fit] may take. It assumes
+// that the fit uses all columns but one level of each group; where it leaves out more, the sums are
+// shorter. A fit with more than mostWeights weights is refused, and takes no further sums.
 func (t Tables) Sums() []sums {
 	e := Effects{Tables: t}
 	seen := map[int]bool{}
 	for j, c := range t.Columns {
 		if e.blanks = e.blanks || c.Blank; !c.Level || c.Blank || seen[c.Group] {
-			e.use = append(e.use, j)
+			e.use = append(e.use, j) // all but the first level of a group, the assumed reference
 		}
 		seen[c.Group] = true
 	}
@@ -134,8 +137,8 @@ func Unmeasured(t Tables) *Effects {
 	return e
 }
 
-// NewEffects measures the columns, by [Tables.Measured] sums, and chooses the columns of the fit:
-// not the references, and none of one value.
+// NewEffects measures the columns by one sum over the sites and chooses the columns of the fit. It
+// leaves out the reference level of each group, and columns with one value in all rows.
 func NewEffects(t Tables) (*Effects, error) {
 	e := &Effects{Tables: t, Why: make([]string, len(t.Columns))}
 	sum := make([]float64, t.measured())
@@ -153,6 +156,7 @@ func NewEffects(t Tables) (*Effects, error) {
 	}); err != nil {
 		return nil, err
 	}
+	// Rows, weights, squared weights, sites, and weighted targets, as measure has summed them.
 	e.Rows, e.levels, e.counts = int(sum[0]), int(sum[3]), sum[5:][:t.Classes]
 	e.unit = sum[1] / sum[0]
 	e.effective = float64(sum[1] / sum[2] * sum[1])
@@ -162,7 +166,7 @@ func NewEffects(t Tables) (*Effects, error) {
 	switch t.Kind {
 	case Count:
 		e.start = sum[4] / sum[1]
-	case Hazard: // baseline hazards take no weights
+	case Hazard: // each site's baseline hazard cancels from the partial likelihood
 		e.levels, e.events = 0, float64(sum[4]*e.effective)/sum[0]
 	}
 	if t.Classes > 2 {
@@ -182,7 +186,8 @@ func (e *Effects) sum(name string, dst []float64, fill func(s *rows, part []floa
 	})
 }
 
-// measure adds up a site's sums, and returns the means of the columns over the rows that have them.
+// measure adds a site's sums to part, in the order of [Tables.measured], and returns the site's
+// weighted means of the columns over the rows that have them.
 func (e *Effects) measure(s Site, part []float64) []float64 {
 	p := len(e.Columns)
 	of := part[5+e.Classes:]
@@ -196,7 +201,7 @@ func (e *Effects) measure(s Site, part []float64) []float64 {
 			part[1] += v
 			if e.Kind != Hazard {
 				part[4] += float64(v * y)
-			} else if y > 0 {
+			} else if y > 0 { // an event
 				part[4] += n
 			}
 			if e.Classes > 0 {
@@ -230,7 +235,9 @@ func (e *Effects) isLevel(j int) bool { return e.Columns[j].Level || e.Columns[j
 // has returns whether a row has a column.
 func (e *Effects) has(row []float64, j int) bool { return e.blankOf[j] < 0 || row[e.blankOf[j]] == 0 }
 
-// choose chooses the columns of the fit by their sums.
+// choose sets the columns of the fit from the pooled sums of [Effects.measure] for each column. The
+// reference of a group is its commonest level. A column whose deviation is 0 but for rounding has
+// one value and is left out; a rare level takes part in the fit but gets no interval.
 func (e *Effects) choose(of []float64) {
 	p := len(e.Columns)
 	e.Reference, e.Deviation, e.Share = make([]int, p), make([]float64, p), make([]float64, p)
@@ -281,12 +288,14 @@ const (
 	mostAtRisk   = 4e7 // numbers of rows whose risk sets are in memory
 )
 
-// refusal returns the reason why there can be no intervals, "" if there can be.
+// refusal returns why no intervals can be given, or "". The numbers of rows for each weight d of an
+// output are the fewest at which intervals still cover the truth in about 95 % of simulated tables;
+// classes also need as many rows of the rarest one. The other limits bound time and memory.
 func (e *Effects) refusal() string {
 	n, d := e.effective, float64(len(e.use)+e.levels)
-	least := n
+	rarest := n // rows of the rarest class
 	for _, c := range e.counts {
-		least = min(least, c)
+		rarest = min(rarest, c)
 	}
 	few := false
 	switch e.Kind {
@@ -297,7 +306,7 @@ func (e *Effects) refusal() string {
 	case Number:
 		few = n < float64(1.3*d)+5
 	case Class:
-		few = n < 3*d || least < max(10, 1.3*d)
+		few = n < 3*d || rarest < max(10, 1.3*d)
 	case Count:
 		few = n < 4*d
 	}
@@ -319,9 +328,10 @@ func (e *Effects) refuse(why string) string {
 		e.effective, len(e.use)+e.levels)
 }
 
-// fillAndDrop finds how blanks are filled, and takes columns out of the fit that are mixtures of
-// the ones before them, by the Cholesky factor of their products over the rows within sites: a
-// pivot is the share of a column's variance that the ones before it leave.
+// fillAndDrop finds how missing values are filled in, and removes columns that are linear
+// combinations of earlier ones. A column's pivot in the Cholesky factorization of the products
+// within sites is the variance that the earlier columns leave unexplained; near 0 it is dropped.
+// The filling depends on the columns in use, so it is found again after some were dropped.
 func (e *Effects) fillAndDrop() error {
 	if e.blanks {
 		if err := e.findFill(); err != nil {
@@ -333,7 +343,7 @@ func (e *Effects) fillAndDrop() error {
 	if products == nil {
 		return err
 	}
-	var kept, names []int // places among the products, and columns
+	var kept, names []int // of the columns kept: indices in products, and in Columns
 	var factor [][]float64
 	for j := range p {
 		row, pivot := make([]float64, 0, j), products[j*p+j]
@@ -356,7 +366,9 @@ func (e *Effects) fillAndDrop() error {
 // leastPivot is the share of a column's variance which is nothing but rounding.
 const leastPivot = 1e-8
 
-// mixture names the columns that a column is a mixture of: b is its row of the factor.
+// mixture names the columns of which a dropped column is a linear combination. Back substitution of
+// b, its row of the Cholesky factor, gives the coefficients; the ones near 0 are not named. If none
+// is left, the column is constant within each site.
 func (e *Effects) mixture(names []int, factor [][]float64, b []float64) string {
 	var list []string
 	for k := len(b) - 1; k >= 0; k-- {

@@ -12,7 +12,7 @@ import (
 	"dsbo/internal/num"
 )
 
-// A Fit is the effects of columns, with what their errors are made of.
+// A Fit is the estimated effects of columns with their covariances.
 type Fit struct {
 	*Effects
 	Refused string // why there is no fit; "": there is one
@@ -22,12 +22,14 @@ type Fit struct {
 	model, sandwich []float64 // covariances of the weights; model is 0 where rows weigh unlike
 }
 
-// leastRest is the least that a correction takes 1 − h for, where h is a row's leverage.
+// leastRest is the lower bound of 1 − h in corrections by 1/(1 − h), where h is a row's leverage: a
+// row that determines its own prediction has h = 1.
 const leastRest = 1e-3
 
-// Fit fits the effects: by one sum of the columns' products, one more with missing values, sums of
-// the curvature and of the slopes in turn, and one for errors. With too few rows, or too many
-// columns, the error is the reason. Time is O(rows·weights²) for each sum.
+// Fit estimates the effects. It sums the columns' products (twice with missing values), then
+// curvature and slopes for each Newton step, then the squares for errors. Each sum takes
+// O(rows·weights²) time. With too few rows or too many columns, Refused of the fit is the reason.
+// The check is repeated after columns were dropped, and changes no effects of e.
 func (e *Effects) Fit() (*Fit, error) {
 	own := *e
 	own.Why = slices.Clone(e.Why)
@@ -41,9 +43,9 @@ func (e *Effects) Fit() (*Fit, error) {
 	if f.Refused = f.refusal(); f.Refused != "" {
 		return f, nil
 	}
-	solve, findErrors, tell := f.solve, f.findErrors, f.effective
-	if f.Kind == Hazard {
-		solve, findErrors, tell = f.solveHazards, f.findHazardErrors, f.events
+	solve, findErrors, size := f.solve, f.findErrors, f.effective
+	if f.Kind == Hazard { // censored rows have little information
+		solve, findErrors, size = f.solveHazards, f.findHazardErrors, f.events
 	}
 	at, err := solve()
 	if err != nil {
@@ -53,13 +55,15 @@ func (e *Effects) Fit() (*Fit, error) {
 		f.Refused = f.refuse("the fit takes too many steps")
 		return f, nil
 	}
-	f.weights, f.Freedom = at.weights, int(tell)-f.rowWeights()
+	f.weights, f.Freedom = at.weights, int(size)-f.rowWeights()
 	return f, findErrors(*at)
 }
 
-// findErrors finds the covariances of the weights at a point: of the model φF⁻¹, and by the
-// sandwich F⁻¹MF⁻¹ with M = Σ z_i r_i (z_i r̃_i)', where r̃_i = (I − W_i V_i)⁻¹ r_i makes up for
-// how far a row draws the fit to itself. Counts, whose variance is not known, have r̃_i twice.
+// findErrors computes two covariances of the weights at a point: the model's, φF⁻¹ with curvature F
+// and dispersion φ, and the sandwich F⁻¹MF⁻¹, which does not trust the model's variance. Here M = Σ
+// z_i r_i (z_i r̃_i)', where r̃_i = (I − W_i V_i)⁻¹ r_i corrects residual r_i for the pull of row i
+// on its own prediction (leverage; HC2). Counts use r̃_i twice (HC3): their variance is unknown.
+// The dispersion of classes is 1, and the one of counts at least 1, as under Poisson's law.
 func (f *Fit) findErrors(at point) error {
 	q := len(at.weights)
 	sum := make([]float64, triangle(q)+1)
@@ -94,11 +98,11 @@ func (f *Fit) setErrors(at point, squares []float64, dispersion float64) {
 	kernel.GemmNN(q, q, q, f.sandwich, q, half, q, at.inverse, q, false)
 }
 
-// addSquares adds a site's part of M of findErrors to full, q×q for q weights, and returns the sum
-// of its squared residuals, of counts in units of their mean, which is a Poisson variance; of
-// classes it has no use. A row that represents several rows counts as all of them, each with a
-// leverage of its own: weight and curvature are divided by their number first. M is made symmetric,
-// which it is not by itself with several outputs.
+// addSquares adds a site's term of M of findErrors to full, q×q for q weights. It returns the sum
+// of squared residuals, for the dispersion: counts in units of their mean, which is Poisson's
+// variance; classes ignore it. A row that represents n rows counts as n rows, each with its own
+// leverage, so weight and curvature are divided by n first. With several outputs M is not
+// symmetric, since only one factor is corrected; the mean of M and M' is taken.
 func (f *Fit) addSquares(full []float64, s *rows, at point) (squares float64) {
 	m, q := f.outputs(), len(at.weights)
 	f.each(s, func(from, n int, x []float64) {
@@ -133,8 +137,9 @@ func (f *Fit) addSquares(full []float64, s *rows, at point) (squares float64) {
 	return squares
 }
 
-// corrections returns (I − W V)⁻¹ r, with 1 − h of one output at least leastRest, and as much added
-// to the matrix of several.
+// corrections returns (I − W V)⁻¹ r for one row: r is the residual, W the curvature, V the
+// leverage. The matrix is kept from being singular: for one output 1 − WV is at least leastRest,
+// for several leastRest is added to the diagonal.
 func corrections(residual, curvature, v []float64) []float64 {
 	m := len(residual)
 	if m == 1 {
@@ -148,7 +153,7 @@ func corrections(residual, curvature, v []float64) []float64 {
 		}
 		return -wv
 	}, &a)
-	_ = to.Solve(&a, mat.NewDense(m, 1, residual)) // whose error is for a nearly singular matrix
+	_ = to.Solve(&a, mat.NewDense(m, 1, residual)) // an error only warns of a large condition number
 	return to.RawMatrix().Data
 }
 
@@ -181,14 +186,16 @@ func (f *Fit) Effect(column, class int) Effect {
 		math.Sqrt(max(f.model[square], f.sandwich[square])) / f.Deviation[column]}
 }
 
-// Importance returns how much the columns of a group give together, with an interval that reaches
-// some errors to either side: the standard deviation of their part of a prediction over the rows
-// that have them; of several classes the root of the mean square over these. It is made of
-// v = w'Gw − tr GU, with G the covariance of the columns and U the larger covariance of their
-// weights, whose error is √(4 w'GUGw + 2 tr GUGU); of several classes their mean is as large as the
-// error of the mean at most. One weight has the interval of its size.
+// Importance returns the joint effect of a group's columns, with an interval of reach errors to
+// either side: the standard deviation of their contribution to predictions, over the rows that have
+// them; with several classes the root mean square over the classes.
+//
+// Its square is estimated by v = w'Gw − tr GU, where w is the weights, G the correlation of the
+// columns, and U the larger one of the two covariances of w; tr GU is the bias of w'Gw. The error
+// of v is √(4 w'GUGw + 2 tr GUGU). Errors of several classes are averaged, an upper bound of the
+// error of the average. For a single weight the interval is the one of |w|.
 func (f *Fit) Importance(group int, reach float64) (value, low, high float64) {
-	var of []int // places among the columns in use, one after the other
+	var of []int // indices in f.use, which are adjacent
 	for k, j := range f.use {
 		if c := f.Columns[j]; c.Group == group && !c.Blank {
 			of = append(of, k)
@@ -242,8 +249,8 @@ func (f *Fit) Chance(of Effect) float64 {
 	return 2 * num.StudentTail(math.Abs(of.Value)/of.Error, f.Freedom)
 }
 
-// BeyondChance marks by their probabilities which effects are beyond chance: in 95 % of tables none
-// is marked that is 0 (Holm 1979).
+// BeyondChance marks significant effects by their p values, with Holm's correction (1979): the
+// probability that any effect of 0 is marked is at most 5 %.
 func BeyondChance(probabilities []float64) []bool {
 	order := make([]int, len(probabilities))
 	for k := range order {

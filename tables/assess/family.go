@@ -8,14 +8,16 @@ import (
 	"dsbo/internal/num"
 )
 
-// A block is some rows at a point: of each row its weight, of mean 1, times how many it counts, and
-// of each output the mean that is predicted, and the residual.
+// A block is the predictions for some rows: for each row its weight (of mean 1) times the number of
+// rows that it represents, and for each output of a row the predicted mean and the residual.
 type block struct{ weight, mean, residual []float64 }
 
 // mostLogarithm bounds the logarithm of a predicted count.
 const mostLogarithm = 30
 
-// predict returns some rows at a point.
+// predict returns the predictions for the n rows from a row on, with columns x, at these weights
+// and levels. Class outputs are probabilities. The logarithms of counts are bounded, since a Newton
+// step may lead to weights that overflow.
 func (e *Effects) predict(s *rows, from, n int, x, weights, level []float64) block {
 	m := e.outputs()
 	b := block{make([]float64, n), linear(n, len(e.use), m, x, weights, level), make([]float64, n*m)}
@@ -73,7 +75,8 @@ func softmax(z []float64) {
 	linalg.Scale(z, 1/sum, z)
 }
 
-// curvature returns the second derivatives of the loss of row r by its outputs, by its weight.
+// curvature returns the m×m second derivatives of row r's loss by its outputs, times its weight: of
+// squares 1, of Poisson's likelihood the mean μ, of the softmax diag(p) − pp'.
 func (b block) curvature(e *Effects, r int) []float64 {
 	m := e.outputs()
 	w, mean := make([]float64, m*m), b.mean[r*m:][:m]
@@ -92,9 +95,10 @@ func (b block) curvature(e *Effects, r int) []float64 {
 	return w
 }
 
-// addPrior adds to a row's residual the derivative of ½ log det F by its outputs, where v is its
-// leverage: of a class a ½ [p_a (D_a − Σ_b D_b p_b) − 2 p_a ((V p)_a − p'V p)] with D = diag V, of
-// a count ½ V μ, and none of a number.
+// addPrior adds the term of Jeffreys' prior, the derivative of ½ log det F by a row's outputs, to
+// its residual. v is the row's leverage V. For class a the term is ½ p_a [D_a − Σ_b D_b p_b − 2 ((V
+// p)_a − p'V p)] with D = diag V, for a count ½ V μ. For a number F does not depend on the weights,
+// so there is none.
 func (e *Effects) addPrior(residual, mean, v []float64) {
 	m := len(mean)
 	switch e.Kind {
@@ -114,8 +118,8 @@ func (e *Effects) addPrior(residual, mean, v []float64) {
 	}
 }
 
-// withoutLevel returns of each row and output e_a ⊗ x_i − F_xs F_ss⁻¹ e_a, by which the weights
-// move the output once the site's levels follow.
+// withoutLevel returns z = e_a ⊗ x_i − F_xs F_ss⁻¹ e_a for each row i and output a: the derivative
+// of the output by the weights when the site's levels follow their optimum.
 func (e *Effects) withoutLevel(s *rows, n int, x []float64) []float64 {
 	m, p := e.outputs(), len(e.use)
 	q := m * p
@@ -128,7 +132,8 @@ func (e *Effects) withoutLevel(s *rows, n int, x []float64) []float64 {
 	return z
 }
 
-// leverages returns V_i = z_i'F⁻¹ z_i + F_ss⁻¹ of each row, m×m.
+// leverages returns V_i = z_i'F⁻¹ z_i + F_ss⁻¹ for each row, m×m: the covariance of the row's
+// outputs. The second term is the share of the site's levels, the same for all of its rows.
 func (e *Effects) leverages(s *rows, n int, z, inverse []float64) []float64 {
 	m := e.outputs()
 	q := m * len(e.use)

@@ -9,14 +9,15 @@ import (
 	"dsbo/internal/num"
 )
 
-// A point of the fit: weights of the columns in use, output by output. The sites have their levels.
+// A point is an iterate of the fit: weights of the columns in use, output by output. The levels of
+// a site are not here, since each site keeps its own.
 type point struct {
 	weights []float64
 	inverse []float64 // of the curvature, the sites' levels eliminated
 }
 
-// Bounds of the fit: steps, how far a step may move a row's prediction, and how far it moves the
-// weights, in their errors, where the fit ends.
+// Limits of the fit: the most Newton steps; the farthest that a step may move the prediction of a
+// row; and the length of a step, in standard errors, at which the fit has converged.
 const (
 	mostSteps    = 40
 	farthestMove = 3
@@ -36,8 +37,10 @@ func (e *Effects) begin() {
 	}
 }
 
-// solve finds the weights at which the slopes with Jeffreys' prior are 0, by steps of Newton's
-// method with the expected curvature. It returns nil where there are more than mostSteps.
+// solve finds the weights at which the gradient, with Jeffreys' prior, is 0, by Fisher scoring
+// (Newton's method with the expected curvature). It returns nil if that takes more than mostSteps
+// steps, or a curvature cannot be inverted. The first call of advance moves nothing: it computes
+// the curvature at the start.
 func (e *Effects) solve() (*point, error) {
 	q := e.outputs() * len(e.use)
 	at := point{weights: make([]float64, q)}
@@ -50,7 +53,7 @@ func (e *Effects) solve() (*point, error) {
 		}
 		move := make([]float64, q)
 		kernel.GemmNN(q, 1, q, move, 1, at.inverse, q, slope, 1, false)
-		if math.Sqrt(own+linalg.Dot(slope, move)) < nearEnd {
+		if math.Sqrt(own+linalg.Dot(slope, move)) < nearEnd { // distance to the solution, in errors
 			return &at, nil
 		}
 		e.moveLevels(move)
@@ -73,8 +76,9 @@ func (e *Effects) moveLevels(move []float64) {
 	}
 }
 
-// advance makes a step, shortened until no row's prediction moves by more than farthestMove, and
-// finds the curvature there.
+// advance takes a step, halved until no row's prediction moves by more than farthestMove, and sets
+// the inverse curvature there. Least squares takes it in full: one step is exact. ok is false if
+// the curvature of a site, or of all, cannot be inverted.
 func (e *Effects) advance(at *point, move []float64) (ok bool, err error) {
 	for share := 1.0; ; {
 		weights := slices.Clone(at.weights)
@@ -102,10 +106,11 @@ func scaled(a float64, v []float64) []float64 {
 	return w
 }
 
-// curve returns the expected curvature Σ W_i ⊗ x_i x_i' at the weights reached by a share of a
-// move; the sites' levels take the same share of their steps. Each site eliminates its level: F_xx
-// − F_xs F_ss⁻¹ F_sx. far is true if a row's prediction has moved by more than farthestMove; ok is
-// false if a site's own curvature has no inverse.
+// curve returns the expected curvature Σ W_i ⊗ x_i x_i', summed over all sites, at weights that
+// were reached by a share of move; the sites' levels take the same share of their steps. Each site
+// eliminates its levels s from its term: F_xx − F_xs F_ss⁻¹ F_sx. far reports whether some row's
+// prediction has moved by more than farthestMove; ok is false if F_ss of a site is singular. Both
+// travel as two more numbers of the sum: the count of sites with that problem.
 func (e *Effects) curve(name string, weights, move []float64, share float64) (full []float64, far, ok bool, err error) {
 	q := len(weights)
 	sum := make([]float64, triangle(q)+2)
@@ -123,8 +128,10 @@ func (e *Effects) curve(name string, weights, move []float64, share float64) (fu
 	return unpackLower(sum, q), sum[triangle(q)+1] > 0, sum[triangle(q)] == 0, err
 }
 
-// curveOf returns the curvature of a site's rows without its levels', and how far its predictions
-// have moved at most. It is nil where the levels' curvature has no inverse.
+// curveOf returns a site's term of the curvature, with its levels eliminated, and the largest
+// change of its predictions. It is nil if F_ss is singular. The first pass over the rows sums F_ss
+// and F_xs (s.own, s.cross); the second uses them, in the form Σ z_i W_i z_i', which cannot lose
+// its definiteness by cancellation.
 func (e *Effects) curveOf(s *rows, weights, move []float64, share float64) (full []float64, largest float64) {
 	m, p, q := e.outputs(), len(e.use), len(weights)
 	level, moved, along := slices.Clone(s.level), scaled(share, s.step), scaled(share, move)
@@ -145,7 +152,7 @@ func (e *Effects) curveOf(s *rows, weights, move []float64, share float64) (full
 	if !linalg.Cholesky(m, s.own) {
 		return nil, 0
 	}
-	column := make([]float64, m)
+	column := make([]float64, m) // s.own is F_ss's factor now; s.cross becomes (F_xs F_ss⁻¹)'
 	for j := range q {
 		for a := range m {
 			column[a] = s.cross[a*q+j]
@@ -188,11 +195,10 @@ func unpackLower(part []float64, q int) []float64 {
 	return full
 }
 
-// slopes returns Σ x_i (r_i + j_i) with the sites' levels eliminated: a Newton step of the weights
-// is F⁻¹ times it. r_i is a row's residual, F the curvature, and j_i the derivative of ½ log det F
-// (Jeffreys' prior) by the row's prediction. own is Σ_s l_s'F_ss⁻¹ l_s, with l_s the slope by the
-// levels of site s, F_ss the curvature by them: how far these are from their solution, squared, in
-// their errors.
+// slopes returns the gradient Σ z_i (r_i + j_i) by the weights, with the sites' levels eliminated;
+// a Newton step is F⁻¹ times it. r_i is a row's residual, and j_i the derivative of ½ log det F
+// (Jeffreys' prior) by its prediction. own is Σ_s l_s'F_ss⁻¹ l_s, where l_s is the gradient by the
+// levels of site s: the squared distance of the levels from their solution, in standard errors.
 func (e *Effects) slopes(at point) (slope []float64, own float64, err error) {
 	m, q := e.outputs(), len(at.weights)
 	sum := make([]float64, q+1)

@@ -9,29 +9,32 @@ import (
 	"dsbo/internal/num"
 )
 
-// Bounds of the fit of hazards: the fewest events for each column, and from how large a variance
-// on, beside the variance where nothing counts, a weight has no end: the partial likelihood rises
-// as far as it goes. Where one has none, the fit ends within looseEnd errors.
+// Limits of the fit of hazards: the fewest events for each column; the ratio of a weight's variance
+// to the one at weights of 0 beyond which the weight is taken to diverge, because the partial
+// likelihood rises without end (monotone likelihood); and the step, in standard errors, at which a
+// fit with such weights has converged, since nearEnd would never be reached.
 const (
 	leastOfColumn = 3
 	endless       = 1e6
 	looseEnd      = 1e-2
 )
 
-// NoEstimate is why there is no interval of a weight that has no end.
+// noEstimate is the reason why a weight that diverges has no interval.
 const noEstimate = "no finite estimate"
 
-// A risk is a site's values at a point of the fit of hazards: the negative logarithm of the partial
-// likelihood, and for each row its part of the slopes, w_i d_i (x_i − x̄_i) − c_i (x_i − b̄_i), and
-// c_i (x_i − b̄_i), whose products with x_i are the second derivatives. Here x̄_i is the mean of x
-// over the risk set of the row's own event, c_i the row's expected events, and b̄_i the mean of
-// such means over the terms in whose risk set the row is.
+// A risk is the partial likelihood of a site's rows: its negative logarithm, and for each row its
+// term of the gradient, slope = w_i d_i (x_i − x̄_i) − c_i (x_i − b̄_i), and bends = c_i (x_i −
+// b̄_i), whose products with x_i sum to the second derivatives. w_i is the weight, d_i is 1 for an
+// event, x̄_i is the mean of x over the risk set of the row's own event, c_i the row's expected
+// number of events, and b̄_i the mean of x̄ over the events in whose risk sets the row is.
 type risk struct {
 	loss            float64
 	x, slope, bends []float64 // row by row
 }
 
-// riskOf returns the risk of a site's rows that have scores x'w.
+// riskOf returns the risk of a site's rows at these weights, whose scores are x'w. sets.Fall takes
+// sums over risk sets, sets.Rise sums over the events in whose risk sets a row is, and
+// sets.TieMeans takes means over tied events; each is linear in the number of rows.
 func (e *Effects) riskOf(s *rows, weights []float64) (r risk) {
 	n, p := s.Rows, len(weights)
 	r.x, r.slope, r.bends = make([]float64, n*p), make([]float64, n*p), make([]float64, n*p)
@@ -42,7 +45,8 @@ func (e *Effects) riskOf(s *rows, weights []float64) (r risk) {
 	}
 	scores := make([]float64, n)
 	kernel.GemmNN(n, 1, p, scores, 1, r.x, p, weights, 1, false)
-	// of each event's term its mass, and the logarithm of its sum of risks
+	// For each event its weight, and the logarithm of the sum of risks over its risk set; for each
+	// row its expected events, and the mean of these logarithms over the events tied with it.
 	mass, logs, expected, tied := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	sets := &num.RiskSets{Efron: !e.Breslow}
 	num.SortRisks(sets, s.Target, at)
@@ -56,6 +60,8 @@ func (e *Effects) riskOf(s *rows, weights []float64) (r risk) {
 			r.loss += float64(at[row] * (tied[row] - scores[row]))
 		}
 	}
+	// For one column at a time: its values, x̄ of each event, x̄ of a row's own event, and c_i
+	// b̄_i.
 	column, means, own, behind := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	for j := range p {
 		for row := range n {
@@ -86,8 +92,9 @@ type hazardPoint struct {
 	bends []float64 // second derivatives
 }
 
-// hazardsAt returns the point at weights to which a move has led, and whether no row's score has
-// moved by more than farthestMove.
+// hazardsAt returns the point at weights that were reached by move, with the pooled loss and its
+// derivatives; near reports whether no row's score has moved by more than farthestMove. The sum has
+// the second derivatives, the gradient, the number of sites with a farther move, and the loss.
 func (e *Effects) hazardsAt(weights, move []float64) (at hazardPoint, near bool, err error) {
 	q := len(weights)
 	sum := make([]float64, triangle(q)+q+2)
@@ -108,8 +115,10 @@ func (e *Effects) hazardsAt(weights, move []float64) (at hazardPoint, near bool,
 	return at, sum[triangle(q)+q] == 0, err
 }
 
-// solveHazards finds the weights of the largest partial likelihood by Newton's steps from 0, each
-// halved until the likelihood rises. It returns nil where there are more than mostSteps.
+// solveHazards maximizes the partial likelihood by Newton steps from 0, each halved until it moves
+// no score too far and the likelihood rises. It returns nil after more than mostSteps trials, or if
+// the second derivatives at 0 have no inverse. Near the end it also stops if some weights diverge;
+// these are marked and get no interval.
 func (f *Fit) solveHazards() (*point, error) {
 	zero := make([]float64, len(f.use))
 	start, _, err := f.hazardsAt(zero, zero)
@@ -119,11 +128,11 @@ func (f *Fit) solveHazards() (*point, error) {
 	at, share := start, 1.0
 	move := zero
 	for step := 0; ; step++ {
-		if share == 1 {
+		if share == 1 { // at is a new point
 			move = make([]float64, len(zero))
 			kernel.GemmNN(len(move), 1, len(move), move, 1, at.inverse, len(move), at.slope, 1, false)
-			left := math.Sqrt(max(0, linalg.Dot(at.slope, move)))
-			if left < nearEnd || left < looseEnd && f.markEndless(start.point, at.point) {
+			length := math.Sqrt(max(0, linalg.Dot(at.slope, move))) // of the step, in errors
+			if length < nearEnd || length < looseEnd && f.markEndless(start.point, at.point) {
 				return &at.point, nil
 			}
 		}
@@ -167,9 +176,11 @@ func (f *Fit) IsEndless(group int) bool {
 // Events returns how many events the rows have, where a hazard is predicted.
 func (e *Effects) Events() int { return int(math.Round(e.events)) }
 
-// findHazardErrors finds the covariances of the weights: the inverse of the second derivatives, and
-// the sandwich with the squares of the rows' parts of the slopes (Lin, Wei 1989), E/(E − q) times
-// with E events and q weights, by which the fit has drawn these parts to 0.
+// findHazardErrors computes two covariances of the weights: the inverse second derivatives, and the
+// sandwich with the squares of the rows' terms of the gradient (Lin, Wei 1989). These terms are too
+// small, since the fit makes their sum 0; the factor E/(E − q), for E events and q weights,
+// corrects for it. A row that represents n rows has the sum of n equal terms, whose squares sum to
+// its square over n.
 func (f *Fit) findHazardErrors(at point) error {
 	q := len(at.weights)
 	sum := make([]float64, triangle(q))

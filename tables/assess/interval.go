@@ -84,8 +84,9 @@ func without(part, whole float64) float64 {
 	return num.Log(max(1-part/whole, 1e-300))
 }
 
-// share returns the share of k of n, in Wilson's interval with a correction for continuity
-// (Newcombe 1998, method 4), which covers rare shares too.
+// share returns the proportion k/n in Wilson's interval with continuity correction (Newcombe 1998,
+// method 4), which covers the truth for rare events too. The upper end for k is the lower end for
+// the n − k others, from 1. At k = 0 and k = n one end is exact.
 func share(k, n float64) Interval {
 	if n == 0 {
 		return unknown()

@@ -45,7 +45,8 @@ func (r *Residuals) scaled(predicted, truth float64) (e, t float64) {
 	return within(truth - predicted), within(truth - r.mean)
 }
 
-// Add counts an example as the given number of rows.
+// Add counts an example as the given number of rows: in the histogram of residuals, in the bin of
+// its prediction, and in the sums of the measures.
 func (r *Residuals) Add(predicted, truth, rows float64) {
 	e, t := r.scaled(predicted, truth)
 	r.numbers[binOf(e, residualWidth, residualBins)] += rows
@@ -125,8 +126,8 @@ func (r *Residuals) Histogram() (residual, share []float64) {
 	return residual, share
 }
 
-// ByPrediction returns for each bin of predictions with examples its middle, the mean of the
-// residuals there, and the root of the mean of their squares, all in the unit of the targets.
+// ByPrediction returns, for each bin of predictions that has examples, its middle, and the mean and
+// the root mean square of the residuals there, all in the unit of the targets.
 func (r *Residuals) ByPrediction() (predicted, mean, size []float64) {
 	for bin := range predictionBins {
 		group := r.numbers[residualBins+perPrediction*bin:][:perPrediction]

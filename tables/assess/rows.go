@@ -51,8 +51,9 @@ func eachBlock(s Site, p int, visit func(from, n int, x []float64)) {
 	}
 }
 
-// each calls visit for the rows of a site with the columns of the fit: as differences from the
-// site's means, in deviations over all sites, and with blanks filled in.
+// each calls visit for blocks of a site's rows with the columns of the fit. A value is centred at
+// the site's mean, because effects are within sites, and divided by the deviation over all sites.
+// A missing value is 0, the mean, or filled in if there is a fill.
 func (e *Effects) each(s *rows, visit func(from, n int, x []float64)) {
 	all, p := len(e.Columns), len(e.use)
 	picked := make([]float64, min(s.Rows, blockRows)*p)
@@ -76,8 +77,9 @@ func (e *Effects) each(s *rows, visit func(from, n int, x []float64)) {
 	})
 }
 
-// products returns the products of the columns within sites, of hazards within risk sets where
-// nothing counts, and about what the square of a column is; nil where sites have none.
+// products returns the matrix of products of the columns within sites, and the approximate size of
+// its diagonal; for hazards the products within risk sets, at weights of 0. It is nil if a site has
+// no curvature. Numbers have a curvature of just these products, so the other kinds borrow theirs.
 func (e *Effects) products() (products []float64, square float64, err error) {
 	zero := make([]float64, len(e.use))
 	if e.Kind == Hazard {
@@ -94,10 +96,11 @@ func (e *Effects) products() (products []float64, square float64, err error) {
 	return products, float64(e.Rows), err
 }
 
-// findFill finds how blanks are filled: each by its best linear prediction from what a row has,
-// which takes the precision matrix of the columns within sites. Their covariances are by the
-// rows that have both columns. They are drawn towards 0 by the share of columns in rows, as
-// estimates of many covariances from few rows are noise.
+// findFill sets e.fill, the precision matrix of the columns within sites. With it a missing value
+// is replaced by its best linear prediction from the values that the row has. Each covariance is
+// the mean product over the rows that have both columns. Covariances are shrunk towards 0, the more
+// the more columns there are per row, as estimates of many from few rows are noise. Such a matrix
+// may be indefinite; it is shrunk further until it is positive definite.
 func (e *Effects) findFill() error {
 	p := len(e.use)
 	sum := make([]float64, p*(p+1))
@@ -122,7 +125,7 @@ func (e *Effects) findFill() error {
 		full := make([]float64, p*p)
 		for j := range p {
 			for k := range j {
-				at := j*(j+1) + 2*k
+				at := j*(j+1) + 2*k // the sum of products of j and k, and the number of rows, as addPairs has them
 				full[j*p+k] = float64(shrink*sum[at]) / max(1, sum[at+1])
 			}
 			own := sum[j*(j+1)+2*j:]
@@ -138,8 +141,8 @@ func (e *Effects) findFill() error {
 	}
 }
 
-// addPairs adds the products of each two columns that a row has, and their number, as often as it
-// counts.
+// addPairs adds, for each two columns j >= k that a row has, their product and 1 to the two sums of
+// the pair, as often as the row counts. Row j of this lower triangle begins at j(j+1).
 func addPairs(part, x []float64, has []bool, count float64) {
 	for j, v := range x {
 		if !has[j] {
@@ -155,8 +158,10 @@ func addPairs(part, x []float64, has []bool, count float64) {
 	}
 }
 
-// fillBlanks sets the columns of a row that are missing to −Ω_MM⁻¹ Ω_MO x_O, the mean that they
-// have given the others, with Ω the precision matrix. They are 0 before.
+// fillBlanks sets the missing columns M of a row to −Ω_MM⁻¹ Ω_MO x_O, their conditional mean given
+// the observed columns O, where Ω is the precision matrix. They must be 0 before, so that the
+// product with the whole row is Ω_MO x_O; they stay 0, the mean, where Ω_MM is singular by
+// rounding.
 func (e *Effects) fillBlanks(x []float64, missing []int) {
 	m, p := len(missing), len(x)
 	if m == 0 {
@@ -178,8 +183,8 @@ func (e *Effects) fillBlanks(x []float64, missing []int) {
 	}
 }
 
-// inverted returns the inverse of a symmetric positive definite matrix, of which the lower triangle
-// is read and spoilt; nil where it is not positive definite.
+// inverted returns the inverse of a symmetric positive definite matrix, or nil if it is not, or its
+// inverse overflows. Only the lower triangle of a is read; it is overwritten.
 func inverted(n int, a []float64) []float64 {
 	if !linalg.AllFinite(a) || !linalg.Cholesky(n, a) {
 		return nil

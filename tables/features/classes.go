@@ -26,8 +26,9 @@ const (
 // rareClass is the name of the class that rare classes become.
 const rareClass = "(rare)"
 
-// nameClasses finds the classes of the target. A site names those that 5 of its rows have at least;
-// of the rows of others it adds up how many there are.
+// nameClasses finds the classes of the target. A site announces a class only if at least 5 of its
+// rows have it, since the name of a rarer one might identify a person. Of the remaining rows only
+// the number over all sites is known; RareClasses decides about them.
 func nameClasses(p *preparation) error {
 	if p.recipe.Target.Kind != Class {
 		return nil
@@ -40,7 +41,7 @@ func nameClasses(p *preparation) error {
 		return err
 	}
 	all := slices.Concat(ofSites...)
-	sortClasses(p, all)
+	sortClasses(p, all) // so that Compact finds equal names
 	all = slices.Compact(all)
 	rare, err := countRare(p, all)
 	if err != nil {
@@ -71,7 +72,8 @@ func (p *preparation) noteCapitals(what string, names []string) {
 }
 
 // commonClasses returns the sorted names of the classes that at least leastNamed rows of a column
-// have.
+// have, where count is the number of rows that a row counts as. The list is empty, not nil: JSON
+// tells the two apart.
 func commonClasses(c *tables.Column, rows int, count func(row int) float64) []string {
 	counts := map[string]float64{}
 	for row := range rows {
@@ -114,7 +116,7 @@ func countRare(p *preparation, named []string) (n [2]int, err error) {
 	return [2]int{int(math.Ceil(sum[0])), int(math.Ceil(sum[1]))}, err
 }
 
-// having returns the rows of site i whose class is among some, or is not.
+// having returns the rows of site i whose class is in a list, or, with among false, is not.
 func having(p *preparation, i int, classes []string, among bool) (rows []int) {
 	c, known := p.column(i, p.Target), map[string]bool{}
 	for _, name := range classes {
@@ -128,11 +130,11 @@ func having(p *preparation, i int, classes []string, among bool) (rows []int) {
 	return rows
 }
 
-// settleRare applies the rule to the rows of rare classes, and returns all classes. rare is
-// countRare's result.
+// settleRare applies RareClasses to the rows of rare classes and returns all classes. named are the
+// classes that sites have announced; rare has countRare's numbers.
 func settleRare(p *preparation, named []string, rare [2]int) ([]string, error) {
 	switch {
-	case p.RareClasses == DropRare: // also of a site that came later, whose rows are not in rare
+	case p.RareClasses == DropRare: // even if rare is 0, which does not count sites that joined later
 		for _, i := range p.localSites() {
 			rows := having(p, i, named, true)
 			if len(rows) == 0 {
@@ -159,7 +161,8 @@ func settleRare(p *preparation, named []string, rare [2]int) ([]string, error) {
 		p.Target, leastNamed, rare[0], wording.Count(rare[1], "row"), hint)
 }
 
-// noteClasses notes unusual classes. Each site has named its own.
+// noteClasses adds notes on rare classes, on classes that a single site has announced, and on sites
+// that have announced a single one; ofSites has each site's announced classes.
 func noteClasses(p *preparation, ofSites [][]string, rare [2]int) {
 	switch {
 	case rare[0] == 0:

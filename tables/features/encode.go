@@ -57,9 +57,9 @@ func UnitScale(from, to string) float64 {
 	return unitsPerDay[to] / unitsPerDay[from]
 }
 
-// NewEncoder finds the columns of a recipe in a table, by name. Other columns are left alone, and
-// the target need not be there. A word unknown to the recipe counts as rare, or as none if the
-// recipe has no rare words; times may be in another unit than the times of training.
+// NewEncoder returns an encoder of a table by a recipe, whose columns it finds by name. It ignores
+// other columns; the target may be missing. A word unknown to the recipe counts as rare, or, if the
+// recipe has no feature for rare words, as no word. Times may have another unit than in training.
 //
 // It fails with dsbo.ErrConfig, naming the file and the column, if a column is missing, has other
 // values, or has no value in a row though the recipe refuses that, and naming the file if the table
@@ -77,8 +77,8 @@ func (r Recipe) NewEncoder(t *tables.Table) (*Encoder, error) {
 			return nil, &tables.Error{File: t.Name, Column: in.Name,
 				Reason: "the column is missing, and the model needs it"}
 		}
-		other := c.Kind != in.Kind || c.Kind == tables.Number && c.Unit != in.Unit
-		if other && !allMissing(c, t.Rows()) {
+		differs := c.Kind != in.Kind || c.Kind == tables.Number && c.Unit != in.Unit
+		if differs && !allMissing(c, t.Rows()) { // without values the kind in the file is a guess
 			return nil, &tables.Error{File: t.Name, Column: in.Name,
 				Reason: fmt.Sprintf("the column holds %s; the model was trained with %s",
 					describe(c.Kind, c.Unit),
@@ -94,7 +94,9 @@ func (r Recipe) NewEncoder(t *tables.Table) (*Encoder, error) {
 	return e, nil
 }
 
-// refuseMissing finds the rows in which a column has no value.
+// refuseMissing rejects rows in which a column has no value: the first of them with an error, or,
+// in a table that was read with spare rows, each by marking it as bad. e.bad is nil in other
+// tables.
 func (e *Encoder) refuseMissing(c *tables.Column) error {
 	const why = "the value is missing, which the model was trained to refuse (-missing refuse)"
 	for row := range e.length {
@@ -130,7 +132,8 @@ func (e *Encoder) Row(places []int32, values []float64, row int) ([]int32, []flo
 	return places, values
 }
 
-// add lays out the features of an input, in the order of Recipe.Features.
+// add appends an input, whose features follow the ones before it, in the order of Recipe.Features.
+// For each word of the column it finds the feature: the word's own, the one of rare words, or none.
 func (e *Encoder) add(in Input, c *tables.Column) {
 	rare, missing, count := in.Layout()
 	place := func(k int) int {
@@ -152,12 +155,12 @@ func (e *Encoder) add(in Input, c *tables.Column) {
 	e.inputs = append(e.inputs, next)
 }
 
-// stretch is how many rows are encoded together: few enough that their features stay in a cache
-// while column after column writes to them.
+// stretch is the number of rows that are encoded together. Inputs write to the rows one after the
+// other; so few rows stay in the processor's cache meanwhile.
 const stretch = 256
 
-// rows encodes rows from to to-1 into vectors that the caller has zeroed: an input whose features
-// all are 0 writes nothing. Stretches run in parallel.
+// rows encodes the rows from..to-1 into the vectors that dst returns. These must be 0 before, as
+// only the one feature of an input that differs from 0 is written. Stretches run in parallel.
 func (e *Encoder) rows(from, to int, dst func(row int) []float32) {
 	inParallel((to-from+stretch-1)/stretch, func(k int) {
 		first := from + k*stretch
@@ -189,8 +192,8 @@ func (in *encodedInput) encode(row int) (place int, v float64) {
 }
 
 // targets returns the targets of all rows of a table as the model learns them: one-hot classes, or
-// one column of numbers. It fails with dsbo.ErrConfig if the target's column is not there, or has a
-// value that was no class in training.
+// one column of scaled numbers. It fails with dsbo.ErrConfig if the target's column is missing, has
+// a missing value, has words where numbers were learned, or a class that training did not have.
 func (r Recipe) targets(t *tables.Table) (*ad.Table, error) {
 	c, rows := t.Column(r.Target.Name), t.Rows()
 	if c == nil {
@@ -227,8 +230,9 @@ func (t Target) encode(v float64) float64 {
 	return v
 }
 
-// Decode returns the value of a number in the model's units: of a count, or of a hazard beside the
-// mean row's, which the model gives as their logarithms, e^v; counts are Most at most.
+// Decode turns an output of the model into a value: it undoes the scaling of numbers, and takes the
+// exponential for counts and for hazards relative to the mean row's, whose logarithms a model
+// predicts. Counts are at most Most.
 func (t Target) Decode(v float64) float64 {
 	switch t.Kind {
 	case Value:

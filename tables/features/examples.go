@@ -25,7 +25,10 @@ func (p *preparation) encode() (err error) {
 	return nil
 }
 
-// encodeSite makes the examples of site i. Its table is empty then.
+// encodeSite makes the examples of site i: features, targets, row counts and weights of each set,
+// where sets without rows stay empty. It empties the site's table, to save memory. Validation
+// weights are scaled so that losses of survival times are means over events; test examples have no
+// weights. With folds, training and validation examples become the same rows with fold weights.
 func (p *preparation) encodeSite(i int) (made data.Shard, err error) {
 	if err := p.refuseFar(i); err != nil {
 		return made, err
@@ -47,7 +50,7 @@ func (p *preparation) encodeSite(i int) (made data.Shard, err error) {
 		if p.parts[i].sizes[k] == 0 {
 			continue
 		}
-		var rows []int
+		var rows []int // of this set
 		for row, of := range p.parts[i].of {
 			if of == set(k) {
 				rows = append(rows, row)
@@ -86,12 +89,13 @@ func (p *preparation) encodeSite(i int) (made data.Shard, err error) {
 	return made, err
 }
 
-// farthest is the largest distance of a number from the mean of training rows, in their deviations.
-// Beyond it one row dominates any mean of losses.
+// farthest is the largest allowed distance of a number from the mean of the training rows, in
+// standard deviations. A row beyond it would dominate any mean of losses.
 const farthest = 1e6
 
-// refuseFar names the first number of site i, the target's too, that is out of all proportion to
-// the training rows: checkSpread sees these alone.
+// refuseFar returns an error for the first number of site i, of an input or the target, that is
+// more than farthest from the mean. checkSpread sees training rows only; this checks validation and
+// test rows too. A known recipe (p.plain) comes from other rows, so any number is taken.
 func (p *preparation) refuseFar(i int) error {
 	if p.plain {
 		return nil
@@ -119,14 +123,14 @@ func (p *preparation) refuseFar(i int) error {
 	switch target := p.recipe.Target; {
 	case target.Kind == Value:
 		return check(p.column(i, p.Target), target.Mean, target.Deviation)
-	case target.Kind == Counts:
+	case target.Kind == Counts: // which have no deviation; their variance is about the mean or more
 		return check(p.column(i, p.Target), target.Mean, max(1, target.Mean))
 	}
 	return nil
 }
 
-// features encodes the rows of site i, the rows of each set one after the other in memory of their
-// own, and frees the table's blocks as it goes.
+// features encodes the rows of site i into one table for each set. The blocks of the site's own
+// table are freed as they are encoded, so that the data is never in memory twice.
 func (p *preparation) features(i int) (sites [sets]*ad.Table, err error) {
 	if p.recipe.Sparse != nil {
 		return p.sparseFeatures(i)
@@ -140,7 +144,7 @@ func (p *preparation) features(i int) (sites [sets]*ad.Table, err error) {
 	for k, size := range part.sizes {
 		x[k] = make([]float32, size*e.width)
 	}
-	places := make([]int32, t.Rows()) // of each row in its set
+	places := make([]int32, t.Rows()) // of each row, its index in its set
 	var next [sets]int32
 	for row, of := range part.of {
 		places[row] = next[of]
@@ -152,7 +156,7 @@ func (p *preparation) features(i int) (sites [sets]*ad.Table, err error) {
 		})
 		p.freeBlocks(t, from)
 		if block := from / tables.BlockRows; block%collectEvery == collectEvery-1 {
-			debug.FreeOSMemory() // else what is freed and what is filled are both there until the next collection
+			debug.FreeOSMemory() // else freed blocks stay in memory until the next garbage collection
 		}
 	}
 	for k := range x {
@@ -166,8 +170,8 @@ func (p *preparation) features(i int) (sites [sets]*ad.Table, err error) {
 	return sites, nil
 }
 
-// collectEvery is the number of blocks after which freed memory is given back: a sixteenth of a
-// table of a million rows.
+// collectEvery is the number of blocks after which freed memory is returned to the system. In a
+// table of a million rows this is a sixteenth of them.
 const collectEvery = 16
 
 // freeBlocks frees the block of each input that begins with a row.

@@ -10,8 +10,9 @@ import (
 	"dsbo/models"
 )
 
-// dealFolds deals all rows but the test rows to folds, where cross-validation is asked for and the
-// sites together have few enough rows: what were validation rows train then too.
+// dealFolds assigns all rows except test rows to the folds of a cross-validation, if Options.Folds
+// asks for one and all sites together have at most FoldRows such rows: with many rows a split is
+// good enough, and cheaper. Validation rows become training rows then, and all of them validate.
 func dealFolds(p *preparation) error {
 	if p.Folds == 0 {
 		return nil
@@ -37,8 +38,10 @@ func dealFolds(p *preparation) error {
 	return nil
 }
 
-// fold makes training rows of validation rows, and deals them to folds: the rows of each class in
-// proportion, by a seed, each to the fold that has fewest.
+// fold turns validation rows into training rows and assigns all of these to count folds. Rows come
+// in random order, class by class; each goes to the fold that represents the fewest rows so far, so
+// that folds get equal shares of each class. rows returns the number of rows that a row represents.
+// seed and site choose the order, so that each site has one of its own.
 func (part *partition) fold(count int, classes []int32, rows func(row int) float64, seed uint64, site int) {
 	for row, k := range part.of {
 		if k == validation {
@@ -47,7 +50,7 @@ func (part *partition) fold(count int, classes []int32, rows func(row int) float
 	}
 	part.sizes[training], part.sizes[validation] = part.sizes[training]+part.sizes[validation], 0
 	part.folds = part.folds[:0]
-	have := make([]float64, count)
+	have := make([]float64, count) // rows that each fold represents
 	fold := make([]int, len(part.of))
 	for _, row := range shuffledRows(len(part.of), classes, seed, streamFolds, site) {
 		if part.of[row] == training {
@@ -75,8 +78,9 @@ func shuffledRows(n int, classes []int32, seed, stream uint64, site int) []int {
 	return order
 }
 
-// crossValidate returns training and validation examples of site i, over the same numbers, with the
-// weights of folds.
+// crossValidate returns training and validation examples of site i for cross-validation. Both have
+// the same rows, and weights that select folds (models.FoldWeights). Validation losses of survival
+// times are means over events, so their weights are scaled before they are split into folds.
 func (p *preparation) crossValidate(i int, all data.Examples) (train, val data.Examples, err error) {
 	p.made.Weights[i] = all.Weight
 	train, val = all, all

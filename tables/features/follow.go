@@ -6,10 +6,11 @@ import (
 	"dsbo"
 )
 
-// PrepareBy makes the examples of the sites of this process by a recipe that is known, such as the
-// recipe of an earlier run over other rows. Nothing is found together, so that what a site sends
-// has nothing of its rows: means, words and classes are the recipe's. A row's set follows from its
-// place or from Options.SplitColumn, and rows have no weights. Prepared.Rows are not known.
+// PrepareBy makes the examples of the sites of this process by a known recipe, such as the one of
+// an earlier run over other rows. Means, words and classes come from the recipe, so that sites
+// exchange nothing about their rows. A row's set follows from its index, or from
+// Options.SplitColumn; rows have no weights, whose scale would need sums over all sites.
+// Prepared.Rows are not known.
 func PrepareBy(s Sites, r Recipe, o Options) (*Prepared, error) {
 	if o.Weight != "" || o.Balance {
 		return nil, dsbo.ConfigErrorf(
@@ -18,7 +19,7 @@ func PrepareBy(s Sites, r Recipe, o Options) (*Prepared, error) {
 	p := newPreparation(s, o)
 	p.made.Recipe, p.plain = r, true
 	for _, i := range p.localSites() {
-		p.schema = newSchema(s.Tables[i], o.Target)
+		p.schema = newSchema(s.Tables[i], o.Target) // each site's own: they are not compared
 		for _, name := range o.columnNames() {
 			if p.columnIndex(name) < 0 {
 				return nil, dsbo.ConfigErrorf("%s has no column %q", p.label(i), name)

@@ -21,8 +21,9 @@ type measure struct {
 	constant  bool // all numbers are one, up to their last digits
 }
 
-// measureNumbers finds the mean and the deviation of the inputs that are numbers or times, and of
-// the target's numbers.
+// measureNumbers sets the mean and the deviation of each input of numbers or times, and of a
+// numeric target. Dropped inputs have no values, so that all of their training rows count as
+// missing.
 func measureNumbers(p *preparation) error {
 	var columns []int
 	for k, in := range p.recipe.Inputs {
@@ -88,7 +89,8 @@ func largestCount(p *preparation, m measure) (float64, error) {
 	return all * math.Sqrt(math.Sqrt(sum[0])), err
 }
 
-// setMoments sets what an input is encoded by.
+// setMoments sets the mean and deviation by which an input is encoded, and whether it has an
+// indicator of missing values. An input that is the same in all training rows is dropped.
 func (p *preparation) setMoments(in *Input, m measure) error {
 	in.Indicator = m.missing > 0
 	switch {
@@ -106,9 +108,10 @@ func (p *preparation) setMoments(in *Input, m measure) error {
 	return nil
 }
 
-// Bounds of a column's deviation in units of its numbers' usual distance from their mean, and of
-// their usual size. Beyond them the sums of one column would take from the digits of others in the
-// same sums, means below 2^-20 and deviations below 2^-28, and a few rows would be all that counts.
+// Limits of a column's deviation, in units of the usual distance of its numbers from their mean
+// (widestSteps), and of their usual size (widestScales). Beyond them a few rows determine the
+// column. Its terms would also cost other columns digits, as all terms of a sum share a scale:
+// within the limits means keep 20 bits, and deviations 28.
 const (
 	widestSteps  = 1 << 16
 	widestScales = 1 << 40
@@ -126,10 +129,12 @@ func (p *preparation) checkSpread(m measure) error {
 		p.schema.Columns[m.column].Name, m.deviation, m.scale)
 }
 
-// moments finds the measures of columns, by their places, in four sums. Terms of a sum share a
-// scale, so that the terms of a column are counted in units of its own, powers of two that come
-// from sums of exponents: no site shows the size of its numbers, and the smallest column is as
-// exact as the largest. Deviations are those from the mean, in a pass of their own.
+// moments computes the measures of columns, by their indices, in four sums over the sites. All
+// terms of a sum share one fixed-point scale. So that small columns are as exact as large ones,
+// each column is first divided by a power of two of about its size; the mean exponent, itself from
+// a sum, gives it without revealing the size of one site's numbers. The passes find the size, the
+// mean, the size of the distances from the mean, and the deviation. Two passes for the deviation
+// avoid the cancellation of Σv² − n·mean².
 func (p *preparation) moments(columns []int) (found map[int]*measure, err error) {
 	if len(columns) == 0 {
 		return nil, nil
@@ -218,11 +223,11 @@ func usualSize(exponents, count float64) float64 {
 	return math.Ldexp(1, int(math.Round(exponents/count)))
 }
 
-// eachNumber calls f for the numbers of a column in site i's training rows, and the number of rows
-// that each represents.
+// eachNumber calls f with each number of a column in site i's training rows, and with the number of
+// rows that it represents. Missing values, which are NaN, are skipped.
 func (p *preparation) eachNumber(i, column int, f func(v, rows float64)) {
 	c := p.Tables[i].Columns[column]
-	if c.Kind == tables.Word { // of which all are missing
+	if c.Kind == tables.Word { // a site whose values are all missing may have the column as words
 		return
 	}
 	for row, of := range p.parts[i].of {

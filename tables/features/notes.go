@@ -10,7 +10,8 @@ import (
 	"dsbo/tables"
 )
 
-// Notes returns a sentence for each column with values that no training row had, and how they are
+// Notes returns sentences about values that differ from all training rows, for each column: numbers
+// far from the mean, values missing where none was in training, unknown words, and how they are
 // encoded.
 func (e *Encoder) Notes() (notes []string) {
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
@@ -73,8 +74,8 @@ func (e *Encoder) Bounded(t Target, values []float64) string {
 		"model extrapolates there", len(where), wording.Count(e.length, "row"), t.Most, wording.Some(where))
 }
 
-// far is how many deviations from the mean a number is far from training rows: whatever their
-// distribution, at most 1 of 100 training rows is (Chebyshev's inequality).
+// far is the distance from the mean, in deviations, beyond which a number is unlike the training
+// rows: at most 1 % of them are so far, whatever their distribution (Chebyshev's inequality).
 const far = 10
 
 // farRows returns the rows in which an input's number is far from training rows.
@@ -99,12 +100,13 @@ func (in *encodedInput) dayOf(v float64) string {
 	return time.Unix(int64(math.Floor(v*UnitScale(in.Unit, tables.Days)))*24*60*60, 0).UTC().Format(time.DateOnly)
 }
 
-// oddSparse returns the rows of a sparse table in which a number is far from training rows, whose
-// numbers have mean 0 and deviation 1 as far as they are not 0, and for each row with a number in
-// a column that is no feature the first such column.
+// oddSparse returns the rows of a sparse table with a number more than far times its column's
+// scale, each with the first such column. unknown has, for each row with a number in a column that
+// is no feature, the first such column. Scales are root mean squares, as sparse columns are not
+// centred.
 func (e *Encoder) oddSparse() (where, unknown []string) {
 	for row := range e.length {
-		first, other := -1, int32(-1)
+		first, other := -1, int32(-1) // of the row: a feature that is far, and a column without feature
 		for k := e.sparse.Starts[row]; k < e.sparse.Starts[row+1]; k++ {
 			column := e.sparse.Indices[k]
 			switch place := e.recipe.featureOf(column); {

@@ -98,11 +98,11 @@ type preparation struct {
 	parts  []partition // of the sites that are here
 	folds  int         // 0: no cross-validation
 
-	rows    [sets]float64 // of all sites, by their weights
-	names   [][]string    // of each input of words, those that a site has named
-	total   [sets]float64 // sum of the weights of all rows
-	scale   float64       // of the weights of the files
-	balance []float64     // factor of the weight of each class; nil: 1
+	rows    [sets]float64 // of all sites; a row of weight w is w rows
+	names   [][]string    // for each input of words, the words that sites have announced
+	total   [sets]float64 // sum of the weights of all rows, with balance
+	scale   float64       // by which weights in the files are multiplied
+	balance []float64     // factor of the weights of each class; nil: 1
 	// whether the recipe is known: rows have no weights, and their sets do not follow from
 	// their classes
 	plain bool
@@ -120,7 +120,9 @@ func (p *preparation) note(format string, args ...any) {
 	p.made.Notes = append(p.made.Notes, fmt.Sprintf(format, args...))
 }
 
-// compareSchemas compares the sites' schemas and lists the inputs.
+// compareSchemas checks that all sites have the same columns, among them the ones that Options
+// name, and makes an input of each other one. A column without values at all sites is dropped.
+// Sparse columns and others cannot be learned from together.
 func compareSchemas(p *preparation) (err error) {
 	if p.schema, err = p.exchangeSchemas(p.Target); err != nil {
 		return err
@@ -176,7 +178,8 @@ func notesOf(local []*tables.Table) (notes []string) {
 	return notes
 }
 
-// refuseMissing names the first missing value of an input, where none may be missing.
+// refuseMissing returns an error for the first missing value of an input if Missing is NoneMissing,
+// and notes this rule in the recipe, so that predictions follow it too.
 func (p *preparation) refuseMissing() error {
 	if p.Missing != NoneMissing {
 		return nil

@@ -149,8 +149,9 @@ func (r Recipe) Features() []Feature {
 	return list
 }
 
-// Layout returns the places of rare words and of missing values among the features of the input, -1
-// where it has none for them, and the number of its features.
+// Layout returns the indices of the features for rare words and for missing values among the
+// input's features, -1 where there is none, and the number of its features. The words' features, or
+// the number, come first.
 func (in Input) Layout() (rare, missing, count int) {
 	rare, missing, count = -1, -1, len(in.Words)
 	if in.Kind != tables.Word {
@@ -178,7 +179,8 @@ func (r Recipe) Groups() []int {
 	return list
 }
 
-// checkNames refuses two features of one name, which λ and weights are kept by.
+// checkNames returns an error if two features have the same name, as columns "a=b" with word "c"
+// and "a" with word "b=c" do: results list λ and weights by the names.
 func (r Recipe) checkNames() error {
 	of := map[string]string{}
 	for _, f := range r.Features() {

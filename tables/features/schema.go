@@ -33,7 +33,8 @@ func describe(kind tables.Kind, unit string) string {
 	return text
 }
 
-// newSchema returns the schema of a table.
+// newSchema returns the schema of a table. A column whose values are all missing has no kind, since
+// the kind in the file is a guess then.
 func newSchema(t *tables.Table, target string) schema {
 	s := schema{Sparse: t.Sparse.Cols, Rows: t.Rows() > 0}
 	for _, c := range t.Columns {
@@ -49,8 +50,8 @@ func newSchema(t *tables.Table, target string) schema {
 	return s
 }
 
-// NamesOf returns what a site that prepares a table would name to all others: its columns, and
-// whether it names words of these and classes of the target.
+// NamesOf returns what a site that prepares a table would announce to all others: the names of its
+// columns, and whether it also announces words of some of them, and classes of the target.
 func (o Options) NamesOf(t *tables.Table) (columns []string, words, classes bool) {
 	s := newSchema(t, o.Target)
 	for _, c := range s.Columns {
@@ -82,13 +83,14 @@ func allMissing(c *tables.Column, rows int) bool {
 	return true
 }
 
-// hasFewWholeNumbers reports whether the numbers of a column are whole, and few distinct ones: more
-// than fewAlone are measured where most of them are there once.
+// hasFewWholeNumbers reports whether the numbers of a column are whole and few are distinct, so
+// that they are likely classes: at most fewAlone, or at most mostFound if each is there twice on
+// average.
 func hasFewWholeNumbers(c *tables.Column, rows int) bool {
 	seen := map[float64]bool{}
 	for row := range rows {
 		v := c.Number(row)
-		if v != v {
+		if v != v { // missing
 			continue
 		}
 		if seen[v] = true; len(seen) > mostFound || v != math.Trunc(v) {
@@ -98,9 +100,10 @@ func hasFewWholeNumbers(c *tables.Column, rows int) bool {
 	return len(seen) <= fewAlone || 2*len(seen) <= rows
 }
 
-// exchangeSchemas returns the schema of all sites together, after a check that they have the same
-// columns in the same order. Its sparse columns are as many as the widest site has, and the target
-// has few whole numbers only if it has at every site.
+// exchangeSchemas returns the joint schema of all sites. It fails unless they have the same columns
+// in the same order. The number of sparse columns is the largest of the sites'; a LIBSVM file ends
+// at the last column that differs from 0. The target has few whole numbers only if it has at every
+// site.
 func (s Sites) exchangeSchemas(target string) (schema, error) {
 	all, err := exchange(s, "columns", func(i int) schema { return newSchema(s.Tables[i], target) })
 	if err != nil {
@@ -120,8 +123,9 @@ func (s Sites) exchangeSchemas(target string) (schema, error) {
 	return joint, nil
 }
 
-// mergeSchema compares the columns of site i with the columns of the sites before, which joint has,
-// and adds kinds that these did not know.
+// mergeSchema checks that the columns of site i agree with joint, the columns of the sites before
+// it, in number, names and kinds. A column of unknown kind, because all of its values are missing,
+// agrees with any; joint takes the kind from the first site that knows it.
 func (s Sites) mergeSchema(joint *schema, all []schema, i int) error {
 	const must = "all sites must have the same columns in the same order"
 	first, columns := all[0].Columns, all[i].Columns
@@ -136,7 +140,7 @@ func (s Sites) mergeSchema(joint *schema, all []schema, i int) error {
 	}
 	for k := range max(len(first), len(columns)) {
 		if k == len(columns) || k == len(first) {
-			short, long, names := i, 0, first
+			short, long, names := i, 0, first // the site with fewer columns, the other, and its names
 			if k == len(first) {
 				short, long, names = 0, i, columns
 			}

@@ -60,13 +60,15 @@ func (s Sites) sum(name string, n int, fill func(i int, part []float64)) ([]floa
 	})
 }
 
-// exchange gives all sites each site's value: of returns it for the sites of this process.
+// exchange returns the values of all sites, the same at each; of returns a value for a site of this
+// process. Values travel as JSON. A value that cannot be decoded is a fault of the site that sent
+// it, perhaps of another version.
 func exchange[T any](s Sites, what string, of func(i int) T) ([]T, error) {
 	texts, err := s.Collective.Texts(what, func(i int) (string, error) {
 		text, err := json.Marshal(of(i))
 		return string(text), err
 	})
-	if err != nil { // with the texts of the sites that are here
+	if err != nil {
 		return nil, err
 	}
 	all := make([]T, len(texts))

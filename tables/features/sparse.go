@@ -51,7 +51,8 @@ func (l Line[T]) MarshalText() ([]byte, error) {
 	return text, nil
 }
 
-// UnmarshalText implements encoding.TextUnmarshaler.
+// UnmarshalText implements encoding.TextUnmarshaler. A number that T cannot represent, such as a
+// fraction in a list of ints, is an error.
 func (l *Line[T]) UnmarshalText(text []byte) error {
 	*l = nil
 	for field := range strings.FieldsSeq(string(text)) {
@@ -64,15 +65,15 @@ func (l *Line[T]) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// measureSparse chooses the sparse columns that become features, and finds their scales in two sums
-// over training rows: of counts and exponents, then of squares in units of each column's own, as
-// [preparation.moments] does.
+// measureSparse chooses the sparse columns that become features, the ones that are not 0 in all
+// training rows, and finds their scales. As in [preparation.moments], a first sum over the sites
+// finds the usual size of each column's numbers, and a second one their squares in units of it.
 func measureSparse(p *preparation) error {
 	columns := p.schema.Sparse
 	if columns == 0 {
 		return nil
 	}
-	// of each column the sum of exponents and their count
+	// For each column the sum of the exponents of its numbers, and their count.
 	sizes, err := p.sum("magnitudes of numbers", 2*columns, func(i int, part []float64) {
 		p.eachSparse(i, func(column int32, v, rows float64) { addExponent(part[2*column:], v, rows) })
 	})
@@ -129,8 +130,9 @@ func (p *preparation) eachSparse(i int, f func(column int32, v, rows float64)) {
 	}
 }
 
-// sparseFeatures encodes the rows of site i, the rows of each set in a sparse table of its own, and
-// frees the site's.
+// sparseFeatures encodes the rows of site i into one sparse table for each set, and frees the
+// site's own table. Memory for each set is allocated by an upper bound: columns that are no feature
+// are counted too.
 func (p *preparation) sparseFeatures(i int) (sites [sets]*ad.Table, err error) {
 	t, part := p.Tables[i], p.parts[i]
 	var numbers [sets]int

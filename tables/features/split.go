@@ -32,7 +32,8 @@ type Shares [sets]float64
 var DefaultShares = Shares{0.5, 0.25, 0.25}
 
 // UnmarshalText implements encoding.TextUnmarshaler. It takes shares, which sum to 1, percentages,
-// which sum to 100, and ratios of whole numbers below 10, such as 2:1:1.
+// which sum to 100, and ratios of whole numbers below 10, such as 2:1:1. Other sums are likely
+// mistakes, and an error. Two numbers leave no test rows.
 func (s *Shares) UnmarshalText(text []byte) error {
 	parts := strings.Split(string(text), ":")
 	sum, ratio := 0.0, true
@@ -74,7 +75,7 @@ func (s Shares) MarshalText() ([]byte, error) {
 type partition struct {
 	of    []set
 	sizes [sets]int
-	folds []int // of the training rows, in their order, where they validate too
+	folds []int // for cross-validation, the fold of each training row, in the order of rows
 }
 
 func newPartition(of []set) partition {
@@ -85,10 +86,11 @@ func newPartition(of []set) partition {
 	return p
 }
 
-// splitRows divides n rows by shares: the rows of each class in proportion, as far as whole rows
-// go, by a seed. classes has the class of each row; nil: there are none; rows is the number of rows
-// that each represents, which stay together. Each set with a share gets a row, which takes as many
-// rows as there are such sets.
+// splitRows divides n rows into sets by their shares. Rows come in a random order of the seed,
+// class by class, so that the classes are divided in proportion too. Each row goes to the set that
+// is farthest below its share; all rows that it represents (rows) stay together. classes is nil
+// where there are none. Every set with a positive share gets at least one row, so there must be as
+// many rows as such sets.
 func splitRows(n int, classes []int32, rows func(row int) float64, shares Shares, seed uint64,
 	site int) (partition, error) {
 	least := 0
@@ -104,7 +106,7 @@ func splitRows(n int, classes []int32, rows func(row int) float64, shares Shares
 	of := make([]set, n)
 	var have [sets]float64
 	dealt := 0.0
-	for _, row := range order { // to the set that lacks most
+	for _, row := range order {
 		dealt += rows(row)
 		best, lack := training, math.Inf(-1)
 		for k, share := range shares {
@@ -116,7 +118,7 @@ func splitRows(n int, classes []int32, rows func(row int) float64, shares Shares
 		have[best] += rows(row)
 	}
 	part := newPartition(of)
-	for k, share := range shares { // a small share of few rows may have none
+	for k, share := range shares { // an empty set takes a row from the largest one
 		for share > 0 && part.sizes[k] == 0 {
 			most := set(slices.Index(part.sizes[:], slices.Max(part.sizes[:])))
 			row := order[slices.IndexFunc(order, func(row int) bool { return of[row] == most })]
@@ -130,7 +132,8 @@ func splitRows(n int, classes []int32, rows func(row int) float64, shares Shares
 // streamSplit separates the draws of splits from all other draws.
 const streamSplit = 0x73706c6974
 
-// partition splits the rows of site i.
+// partition returns the set of each row of site i, by the words in SplitColumn if it is set, else
+// by the shares. An error names the row whose word is none of setNames.
 func (p *preparation) partition(i int) (partition, error) {
 	t := p.Tables[i]
 	if p.SplitColumn == "" {
@@ -157,8 +160,9 @@ func (p *preparation) partition(i int) (partition, error) {
 	return newPartition(of), nil
 }
 
-// refuseEmpty names the first site here of which the split's column leaves out a kind of rows that
-// it must have: with folds either kind both trains and validates.
+// refuseEmpty returns an error if SplitColumn gives a site of this process no training or no
+// validation rows. With folds the two sets were joined, and one row of either is enough. Shares
+// cannot leave a set empty.
 func refuseEmpty(p *preparation) error {
 	if p.SplitColumn == "" {
 		return nil
@@ -178,7 +182,9 @@ func refuseEmpty(p *preparation) error {
 	return nil
 }
 
-// askRows asks whether rows of the sites here may be used.
+// askRows calls Sites.Rows, which may refuse the run, with the number of rows in each set and fold
+// of the sites of this process: a site may have a rule on the fewest rows that it lets others sum
+// over.
 func askRows(p *preparation) error {
 	if p.Rows == nil {
 		return nil
@@ -196,8 +202,9 @@ func askRows(p *preparation) error {
 	return nil
 }
 
-// stratum returns the number of the class of each row of site i, or whether it has an event, as of
-// times; nil where there are neither.
+// stratum returns, for each row of site i, the number of its class, or for survival times whether
+// it has an event; sets and folds get equal shares of each. It is nil for other targets, and where
+// a recipe is followed.
 func (p *preparation) stratum(i int) []int32 {
 	switch {
 	case p.plain:
@@ -210,7 +217,8 @@ func (p *preparation) stratum(i int) []int32 {
 	return classCodes(p.column(i, p.Target), p.Tables[i].Rows())
 }
 
-// classCodes numbers the values of a column of classes, one after the other as they appear.
+// classCodes returns a number for the class of each row: the code of a word, or, for classes that
+// are numbers, the order of their first appearance.
 func classCodes(c *tables.Column, rows int) []int32 {
 	codes, seen := make([]int32, rows), map[float64]int32{}
 	for row := range codes {

@@ -13,8 +13,9 @@ import (
 	"dsbo/tables"
 )
 
-// The fewest events that times are learned from, by which a split may judge, and with which the
-// choice of λ moves the loss that it minimizes by less than that loss's error.
+// The fewest events for training a model of survival times; for a validation or test set; and for
+// the bias of the cross-fitted loss, from the choice of λ that minimizes it, to be smaller than its
+// standard error.
 const (
 	fewestEvents  = 10
 	fewestJudged  = 5
@@ -29,8 +30,8 @@ func (t Target) hadEvent(c *tables.Column, row int) bool {
 	return c.Number(row) == 1
 }
 
-// failure returns what is wrong with the time and the event of a row, and of which column; "":
-// nothing.
+// failure returns what is wrong with the time or the event of a row, and the column; "" if nothing
+// is. With an EventWord any event is valid; without, it must be 0 or 1.
 func (t Target) failure(time, event *tables.Column, row int) (column, why string) {
 	switch v := time.Number(row); {
 	case time.Missing(row):
@@ -47,7 +48,8 @@ func (t Target) failure(time, event *tables.Column, row int) (column, why string
 	return "", ""
 }
 
-// chooseSurvival checks the times and events of the rows that are here.
+// chooseSurvival checks that the target's column has numbers, and the time and event of each row of
+// the sites of this process. An error names the first bad row.
 func chooseSurvival(p *preparation) error {
 	p.recipe.Target.Event, p.recipe.Target.EventWord = p.Event, p.EventWord
 	if kind := p.targetKind(); kind != tables.Number {
@@ -80,13 +82,14 @@ func eventCodes(p *preparation, i int) []int32 {
 	return codes
 }
 
-// countEvents finds the events in each set of rows of all sites, and in how many sites there are
-// none, by sums.
+// countEvents counts the events in each set of rows, and the sites without an event, by one sum
+// over the sites. It fails if there are too few for training, or in a validation or test set that
+// has rows, and notes what few events mean.
 func countEvents(p *preparation) error {
 	if p.recipe.Target.Kind != Survival {
 		return nil
 	}
-	// events and rows of each set; sites without an event
+	// The events of each set, the rows of each set, and the number of sites without an event.
 	sum, err := p.sum("events in each set of rows", 2*sets+1, func(i int, part []float64) {
 		part[2*sets] = 1
 		for row, event := range eventCodes(p, i) {
@@ -122,8 +125,10 @@ func countEvents(p *preparation) error {
 	return nil
 }
 
-// eventTargets returns the times of site i as ranks from 1 on, which keep their order in float32,
-// negative where there was no event. It keeps the times in the order of the examples.
+// eventTargets returns the targets of site i: the ranks of its times, from 1 on, negative where the
+// row is censored. The partial likelihood needs only the order of times, and ranks keep it in
+// float32, where close times might become equal. The times themselves, with the same signs, go to
+// made.Times in the order of the examples: set by set.
 func eventTargets(p *preparation, i int) (*ad.Table, error) {
 	if p.made.Times == nil {
 		p.made.Times = make([][]float64, len(p.Tables))
@@ -149,8 +154,9 @@ func eventTargets(p *preparation, i int) (*ad.Table, error) {
 	return ad.Float32Table(len(ranks), 1, ranks)
 }
 
-// perEvent returns the rows of a set of all sites for each of its events, by which weights make a
-// mean over rows the mean over events; 1 of other targets.
+// perEvent returns the ratio of rows to events in a set, over all sites. Weights that are
+// multiplied by it turn a mean over rows into a mean over events. It is 1 for other targets than
+// survival.
 func perEvent(p *preparation, s set) float64 {
 	if p.recipe.Target.Kind != Survival {
 		return 1
@@ -158,7 +164,9 @@ func perEvent(p *preparation, s set) float64 {
 	return p.rows[s] / p.made.Events[s]
 }
 
-// setEvents makes an example count as its events in reported losses, and as its rows in risk sets.
+// setEvents sets the counts of examples with survival times. In reported losses, which are means
+// over events, an example counts as its events: none if it is censored. In risk sets it counts as
+// its rows, which a column of its own has.
 func setEvents(e *data.Examples) (err error) {
 	rows, events := make([]float64, e.Target.Rows()), make([]float64, e.Target.Rows())
 	for k := range rows {

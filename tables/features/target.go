@@ -8,7 +8,9 @@ import (
 	"dsbo/tables"
 )
 
-// chooseTarget sets the target's kind and checks that each row has one.
+// chooseTarget sets the kind of the target, if Options.Kind leaves it open: a class if the column
+// has words, or few distinct whole numbers at every site, else a number. It checks that each row of
+// the sites of this process has a target, and that counts are whole and not negative.
 func chooseTarget(p *preparation) error {
 	c := p.schema.Columns[p.columnIndex(p.Target)]
 	p.recipe.Target = Target{Name: p.Target, Kind: p.Kind}
@@ -65,8 +67,9 @@ func numberText(v float64) string {
 	return strconv.FormatFloat(v, form, -1, 64)
 }
 
-// classPlaces returns the place of the class of each row of a column in a list of all classes; an
-// error names a row whose class is not among them.
+// classPlaces returns, for each row of a column, the index of its class in a list of all classes. A
+// class that is not in the list counts as the merged rare class if the list has one; else it is an
+// error that names the row.
 func classPlaces(t *tables.Table, c *tables.Column, classes []string) ([]uint8, error) {
 	place := make(map[string]int, len(classes))
 	for k, name := range classes {

@@ -10,8 +10,8 @@ import (
 	"dsbo/tables"
 )
 
-// sumWeights finds the sum of the weights of all training rows, of all validation rows and of all
-// test rows, and with Balance the factor of each class.
+// sumWeights sums the weights of all rows of each set, by class. With Balance, the training rows'
+// sums give the factor of each class, which the totals then include.
 func sumWeights(p *preparation) error {
 	if p.Balance && p.recipe.Target.Kind != Class {
 		return dsbo.ConfigErrorf("-balance is for classes; the target %s is a %s", p.Target, p.recipe.Target.Kind)
@@ -19,7 +19,7 @@ func sumWeights(p *preparation) error {
 	classes := max(1, len(p.recipe.Target.Classes))
 	sum := make([]float64, int(sets)*classes)
 	err := p.Collective.Sum("sums of weights", sum, func(i int, part []float64) error {
-		of, err := p.classesOf(i)
+		of, err := p.classesOf(i) // of an error the sum is not used
 		for row, set := range p.parts[i].of {
 			if err == nil {
 				part[int(set)*classes+int(of[row])] += p.rowsOf(i, row)
@@ -41,7 +41,8 @@ func sumWeights(p *preparation) error {
 	return nil
 }
 
-// setBalance gives all classes with training rows the same weight together.
+// setBalance sets the factors of classes so that all classes with training rows have equal sums of
+// weights, and the sum over all is unchanged. ofClass has the sums of training rows.
 func setBalance(p *preparation, ofClass []float64) {
 	all, present := 0.0, 0.0
 	for _, w := range ofClass {
@@ -65,7 +66,8 @@ func (p *preparation) factor(class int) float64 {
 	return p.balance[class]
 }
 
-// checkWeights checks the weights of the rows that are here, and leaves rows of weight 0 out.
+// checkWeights returns an error if a weight of a site of this process is negative, missing or no
+// number, or all are 0. It removes rows of weight 0 from the tables: a row of weight w is w rows.
 func checkWeights(p *preparation) error {
 	for _, i := range p.localSites() {
 		t := p.Tables[i]
@@ -100,15 +102,17 @@ func checkWeights(p *preparation) error {
 // mostCounted is the number of rows up to which weights count them.
 const mostCounted = 1 << 50
 
-// scaleWeights finds the factor by which weights become numbers of rows, by sums: 1 if all are
-// whole, else (Σ w)/(Σ w²), after which they sum to the number of equally weighted rows with the
-// same information.
+// scaleWeights finds the factor by which weights become numbers of rows. It is 1 if all are whole.
+// Else it is (Σ w)/(Σ w²): the scaled weights sum to (Σ w)²/(Σ w²), the number of equally weighted
+// rows with the same information. A first sum over the sites finds the usual size of weights, so
+// that the sum of their squares is exact whatever their unit.
 func scaleWeights(p *preparation) error {
 	p.scale, p.made.Whole = 1, true
 	if p.Weight == "" {
 		return nil
 	}
-	// exponents, rows, and those whose weight is not whole
+	// The sum of the exponents of weights, the number of rows, and of rows whose weight is not
+	// whole.
 	found, err := p.sum("magnitudes of weights", 3, func(i int, part []float64) {
 		for row := range p.Tables[i].Rows() {
 			w := p.rowsOf(i, row)
@@ -177,9 +181,11 @@ func (p *preparation) classesOf(i int) ([]uint8, error) {
 	return classPlaces(p.Tables[i], p.column(i, p.Target), p.recipe.Target.Classes)
 }
 
-// weightTable returns the weights of the examples in some sets of site i, one set after the
-// other, nil where all are 1: so that the mean over the sites of the mean over a site's examples is
-// the mean over these rows of all sites.
+// weightTable returns the weights of the examples in some sets of site i, one set after the other,
+// or nil if all are 1. A run averages over a site's examples and then over the n sites; for this to
+// be the weighted mean over the rows of all sites, a row's weight is multiplied by n·size/total,
+// where size is the number of the site's examples, and total the sum of the weights of all sites.
+// A known recipe has no total.
 func weightTable(p *preparation, i int, of ...set) (*ad.Table, error) {
 	if p.plain {
 		return nil, nil

@@ -24,7 +24,9 @@ func (p *preparation) words() (list []int) {
 	return list
 }
 
-// nameWords has the sites name their words.
+// nameWords collects the words of each input that sites announce. As with classes, a site announces
+// only words that at least leastNamed of its training rows have. Lists of another length than the
+// number of inputs come from a site of another version, and are an error.
 func nameWords(p *preparation) error {
 	all, err := exchange(p.Sites, "words", func(i int) (n naming) {
 		for _, k := range p.words() {
@@ -80,8 +82,8 @@ func namedWords(all [][]string) (n int) {
 	return n
 }
 
-// countRows finds the rows of all sites, and of each class and word, and chooses the words that
-// become features.
+// countRows counts the rows of each set, and the training rows of each class and each announced
+// word, by one sum over the sites, and chooses the words that become features.
 func countRows(p *preparation) error {
 	sum := make([]float64, sets+len(p.recipe.Target.Classes)+namedWords(p.names))
 	if err := p.Collective.Sum("counts of rows, words, classes, missing values", sum, p.countSite); err != nil {
@@ -97,7 +99,7 @@ func countRows(p *preparation) error {
 			p.note("class %s has no training row", class)
 		}
 	}
-	rest := sum[sets+len(p.made.Classes):]
+	rest := sum[sets+len(p.made.Classes):] // for each input of words: missing values, then each word
 	p.made.Missing = make([]float64, len(p.recipe.Inputs))
 	for j, k := range p.words() {
 		p.made.Missing[k] = rest[0]
@@ -107,8 +109,8 @@ func countRows(p *preparation) error {
 	return nil
 }
 
-// countSites has all sites know the rows of each, and finds how many of each class the only one
-// here has.
+// countSites exchanges the number of rows that each site has in each set. If one of several sites
+// is in this process, it also sets OwnRows, its training rows of each class, which stay here.
 func countSites(p *preparation) (err error) {
 	p.made.OfSites, err = exchange(p.Sites, "numbers of rows", func(i int) (rows [sets]int) {
 		var of [sets]float64
@@ -130,8 +132,9 @@ func countSites(p *preparation) (err error) {
 	return err
 }
 
-// countSite writes the counts of site i: rows of each set, training rows of each class, and of each
-// column of words the missing ones and the rows of each word.
+// countSite writes the counts of site i to part: the rows of each set, the training rows of each
+// class, and for each column of words the training rows without a value, then with each announced
+// word.
 func (p *preparation) countSite(i int, part []float64) error {
 	for row, k := range p.parts[i].of {
 		part[k] += p.rowsOf(i, row)
@@ -166,8 +169,10 @@ func (p *preparation) countSite(i int, part []float64) error {
 	return nil
 }
 
-// chooseWords chooses which words of an input become features, by the training rows of all sites
-// that each is in, and which do together.
+// chooseWords gives each word of an input that at least Options.Rare training rows of all sites
+// have a feature of its own; all other words share one. counts has the rows of the announced words
+// in names. rare counts the rows left over, also with words that no site announced. An input whose
+// only feature would be the same in all rows is dropped.
 func (p *preparation) chooseWords(in *Input, names []string, missing float64, counts []float64) {
 	rare := p.rows[training] - missing
 	for k, count := range counts {
