@@ -10,7 +10,7 @@ import (
 	"dsbo/internal/files"
 )
 
-// mostColumns is the most columns of a table, whose values are not zero for the most part.
+// mostColumns is the largest number of columns of a table that is not sparse.
 const mostColumns = 1 << 20
 
 // An arrayFormat is a file of one array of numbers: rows by its first index, columns, which are
@@ -27,7 +27,8 @@ var (
 
 func (f arrayFormat) Match(start []byte) bool { return f.match(start) }
 
-// Read reads the array in stretches of about 64 Ki numbers. It takes the memory of the table.
+// Read reads the array, some 64 Ki numbers at a time, so that it needs no more memory than the
+// table. Indices after the first are columns, in the order of the file.
 func (f arrayFormat) Read(in *Input, o Options) (*Table, error) {
 	r, err := in.Reader()
 	if err != nil {
@@ -62,7 +63,7 @@ func (f arrayFormat) Read(in *Input, o Options) (*Table, error) {
 	return t, nil
 }
 
-// newMakers begins the columns of an array that are to be read; the others are nil.
+// newMakers returns makers of the columns of an array that Options select, and nil for the others.
 func newMakers(in *Input, cols int, o Options, bad badRows) ([]*maker, error) {
 	names := make([]string, cols)
 	for j := range names {
@@ -86,14 +87,16 @@ func newMakers(in *Input, cols int, o Options, bad badRows) ([]*maker, error) {
 	return makers, nil
 }
 
-// readArray reads all numbers of an array into columns.
+// readArray reads all numbers of an array into columns. A file in Fortran order has columns one
+// after the other, else it has rows. Numbers of columns that are not kept (nil) are read and
+// ignored.
 func readArray(makers []*maker, a *files.Reader, rows int) error {
 	const stretch = 1 << 16 // numbers at a time
 	across, along := len(makers), rows
 	if a.Fortran {
 		across, along = along, across
 	}
-	// The file has along lines of across numbers: rows, or in Fortran order columns.
+	// The file has `along` lines of `across` numbers each.
 	buf := make([]float64, min(across, stretch))
 	for line := range along {
 		for begin := 0; begin < across; begin += len(buf) {

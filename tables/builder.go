@@ -1,7 +1,7 @@
 package tables
 
-// extend appends values to blocks of BlockRows. The first block grows as needed, the others have
-// their length at once: a short table takes little memory, and a long one leaves little garbage.
+// extend appends values to blocks of BlockRows each. The first block grows as append does, so that
+// a short table takes little memory; later ones are allocated in full, which avoids garbage.
 func extend[T any](blocks [][]T, values []T) [][]T {
 	for len(values) > 0 {
 		last := len(blocks) - 1

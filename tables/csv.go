@@ -19,8 +19,8 @@ func (csvFormat) Match(start []byte) bool { return true }
 // Read reads a table in parts of about 1 MiB, on all cores. It takes the memory of the table and a
 // few parts.
 //
-// Kinds of columns are guessed by the first records, and the table is read with them. Where a guess
-// turns out to be wrong, it is read once more. Blank lines are no rows.
+// The kinds of columns are guessed from the first records, and the table is read with them. If a
+// guess turns out wrong, the table is read again with another one. Blank lines are no rows.
 func (csvFormat) Read(in *Input, o Options) (*Table, error) {
 	layout, err := newLayout(in, o)
 	if err != nil {
@@ -38,7 +38,7 @@ func (csvFormat) Read(in *Input, o Options) (*Table, error) {
 		if !again {
 			return pass.table()
 		}
-		runtime.GC() // else the memory of the next pass would come on top of this one's
+		runtime.GC() // frees this pass's memory before the next one allocates as much
 	}
 }
 
@@ -58,10 +58,10 @@ type layoutColumn struct {
 	name    string
 	keep    bool
 	missing map[string]bool // words
-	can     []*reading      // of a kind that is not to be found: readings of that kind alone
-	forced  bool            // the kind is not to be found
-	settled bool            // the reading is not to be found: all values are counted
-	others  string          // what does not fit a reading that is settled
+	can     []*reading      // candidates, in order of preference; of a forced kind only its own
+	forced  bool            // Options give the kind
+	settled bool            // a pass over all values has decided the reading
+	others  string          // for errors: why a settled reading is used, and values that do not fit it
 	*reading
 }
 
@@ -98,8 +98,10 @@ func newLayout(in *Input, o Options) (*layout, error) {
 	return l, l.nameColumns(s, o)
 }
 
-// nameColumns sets the columns' names, the ones to keep, and their kinds as far as the sample
-// determines them.
+// nameColumns sets the names of the columns, which of them to keep, and a first guess of how to
+// read each, from the sample. Without a header names are numbers from 1. An empty name is an error,
+// but for the first column: pandas and R write row numbers without a name, so it is dropped, unless
+// Options.Keep lists columns.
 func (l *layout) nameColumns(s sample, o Options) error {
 	names, values := slices.Clone(s.records[0]), s.records
 	if len(names) > mostColumns {
@@ -157,7 +159,8 @@ func (l *layout) nameColumns(s sample, o Options) error {
 	return nil
 }
 
-// checkText returns an error if a part of a file is no text in UTF-8.
+// checkText checks that data is UTF-8 text without NUL bytes. If not, it returns the reason, and
+// the index of the offending byte. utf8.Valid is fast; only invalid data is decoded rune by rune.
 func checkText(data []byte) (place int, reason string) {
 	if i := bytes.IndexByte(data, 0); i >= 0 {
 		return i, "there is a NUL byte: the file must be text in UTF-8, not UTF-16 and no binary format"

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// separators are tried in this order: a comma may be the decimal sign, and spaces are in texts.
+// separators lists the candidates in order of preference. A comma comes late, as it may be a
+// decimal sign, and a space last, as texts contain spaces.
 const separators = "\t;|, "
 
 // A dialect is the way that a text file writes a table.
@@ -14,9 +15,9 @@ type dialect struct {
 	decimal   byte
 }
 
-// preamble returns how many bytes of a file come before its header: a byte order mark, a line
-// "sep=;" of Excel, which names the separator, and lines that begin with # and are not the header,
-// as they have other numbers of words than the first line without.
+// preamble returns the number of bytes of a file before its header: a byte order mark, Excel's line
+// "sep=;", which names the separator, and comment lines that begin with #. The last of these is
+// taken for the header if it has as many fields as the line that follows.
 func preamble(data []byte) (length int, separator byte) {
 	const mark = "\xef\xbb\xbf"
 	at := len(data) - len(bytes.TrimPrefix(data, []byte(mark)))
@@ -28,7 +29,7 @@ func preamble(data []byte) (length int, separator byte) {
 	end, last := at, at
 	for end < len(data) && data[end] == '#' {
 		n := bytes.IndexByte(data[end:], '\n')
-		if n < 0 {
+		if n < 0 { // nothing but comments
 			return at, 0
 		}
 		last, end = end, end+n+1
@@ -46,10 +47,10 @@ func preamble(data []byte) (length int, separator byte) {
 	return end, 0
 }
 
-// field reads the field at a place of a record. It returns its text without quotes and surrounding
-// space, the start of the next field or record, and whether this was the record's last field. A
-// reason other than "" is the field's fault. If quotes are doubled, text is a copy; else it is a
-// part of data.
+// field reads the field of a record that begins at data[at]. It returns its text without quotes and
+// surrounding space, the start of the next field or record, and whether this was the last field of
+// the record. If the field is malformed, reason tells how, else it is "". text aliases data, unless
+// doubled quotes had to be removed.
 func (d dialect) field(data []byte, at int) (text []byte, next int, last bool, reason string) {
 	for at < len(data) && d.isSpace(data[at]) {
 		at++
@@ -76,16 +77,17 @@ func (d dialect) field(data []byte, at int) (text []byte, next int, last bool, r
 			"there is a quote within a value: such a value must be in quotes, with its own quotes doubled"
 	}
 	next, last, _ = d.fieldEnd(data, end)
-	return bytes.TrimSpace(text), next, last, "" // of other space, such as no-break space
+	return bytes.TrimSpace(text), next, last, "" // isSpace does not know other space, as no-break space
 }
 
 // openQuote is what is wrong with a value that never ends.
 const openQuote = "a quote is not closed: close it, or double it where it is part of the value"
 
-// quoted reads the rest of a field from behind its first quote.
+// quoted reads a quoted field, from behind its opening quote, with the results of field. Two quotes
+// are one that belongs to the text; such a text is copied piece by piece.
 func (d dialect) quoted(data []byte, at int) (text []byte, next int, last bool, reason string) {
 	copied := false
-	for begin := at; ; {
+	for begin := at; ; { // begin: of the piece that is not copied yet
 		n := bytes.IndexByte(data[at:], '"')
 		if n < 0 {
 			return nil, 0, false, openQuote
@@ -107,8 +109,9 @@ func (d dialect) quoted(data []byte, at int) (text []byte, next int, last bool, 
 	}
 }
 
-// fieldEnd reads the end of a field: a separator, or the end of the record. It returns the start of
-// the next field or record, and whether the record ends; ok is false for anything else.
+// fieldEnd skips space, and the separator or line end (LF, CR LF, or the end of data) that ends a
+// field. It returns the start of the next field or record, and whether the record ends; ok is false
+// if neither follows. A tab is space unless it is the separator.
 func (d dialect) fieldEnd(data []byte, at int) (next int, last, ok bool) {
 	for at < len(data) && (data[at] == ' ' || data[at] == '\t' && d.separator != '\t') {
 		at++
@@ -150,8 +153,10 @@ func (d dialect) blank(data []byte, at int) int {
 	return at
 }
 
-// spareRecords is wholeRecords of text some of whose records cannot be read, each of which is a
-// line: so is one whose quote is not closed in a part of the file.
+// spareRecords returns the length of the complete records in data, like wholeRecords, but for files
+// with malformed records. As their end is unknown, each counts as one line. A quote without an end
+// may still be closed in the next part of the file, so data is cut before it; only if it is the
+// first record does it count as a line too.
 func (d dialect) spareRecords(data []byte) (end int) {
 	for end < len(data) {
 		at, last, reason := end, false, ""
@@ -161,7 +166,7 @@ func (d dialect) spareRecords(data []byte) (end int) {
 		if reason != "" {
 			at = end + bytes.IndexByte(data[end:], '\n') + 1
 			if reason == openQuote && end > 0 {
-				return end // with more of the file behind it
+				return end // to be read again, with more of the file
 			}
 		}
 		if at == end || data[at-1] != '\n' {

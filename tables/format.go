@@ -93,7 +93,7 @@ func Read(name string, file io.ReaderAt, length int64, o Options) (*Table, error
 			return nil, in.Fail(0, "", "a table must be CSV, Parquet, LIBSVM, NPY or IDX; this is %s", f.name)
 		}
 	}
-	// CSV, the last one, takes anything
+	// The last format, CSV, matches anything.
 	known := slices.IndexFunc(formats, func(f Format) bool { return f.Match(start) })
 	return formats[known].Read(in, o)
 }

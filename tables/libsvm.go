@@ -18,10 +18,11 @@ type svmFormat struct{}
 // svmLabel is the name of the labels' column, which files do not give.
 const svmLabel = "label"
 
-// mostSparse is the largest index: what has a number for each is at most 1 GiB.
+// mostSparse is the largest index. It keeps vectors with a number for each column below 1 GiB.
 const mostSparse = 1 << 27
 
-// Match takes a file whose first lines are a number and pairs, of which there is at least one.
+// Match reports whether the first lines, at most 100, are a number followed by index:value pairs,
+// with at least one pair. A line that may be cut off at the end of start is not checked.
 func (svmFormat) Match(start []byte) bool {
 	const most = 100
 	pairs, lines := 0, bytes.SplitAfterN(start, []byte{'\n'}, most+1)
@@ -32,7 +33,7 @@ func (svmFormat) Match(start []byte) bool {
 		fields := bytes.Fields(withoutComment(line))
 		for i, field := range fields {
 			index, value, paired := bytes.Cut(field, []byte{':'})
-			if !paired {
+			if !paired { // a label; the index passes the check below
 				index, value = []byte("1"), field
 			}
 			_, form := numberOf(value, '.')
@@ -53,8 +54,8 @@ func withoutComment(line []byte) []byte {
 
 var digits = regexp.MustCompile(`^[0-9]+$`)
 
-// Read reads a sparse table. It takes the memory of the table: the file is read once before, to
-// count the numbers.
+// Read reads a sparse table. The file is read twice: first to count lines and pairs, so that memory
+// is allocated once, of the right size.
 func (svmFormat) Read(in *Input, o Options) (*Table, error) {
 	for _, name := range slices.Concat(o.Keep, o.Drop) {
 		if name != svmLabel {
@@ -84,7 +85,8 @@ func (svmFormat) Read(in *Input, o Options) (*Table, error) {
 	return t, nil
 }
 
-// svmCount returns how many lines and pairs a file has at the most.
+// svmCount returns upper bounds of the numbers of lines and of pairs in a file: line breaks and
+// colons, of which some are in comments.
 func svmCount(in *Input) (lines, pairs int, err error) {
 	r, err := in.Reader()
 	if err != nil {
@@ -112,7 +114,8 @@ type svmReader struct {
 	Sparse
 }
 
-// read parses the file in pieces of whole lines.
+// read parses the file in parts of whole lines. With r.bad set, a malformed line becomes a bad row
+// with the numbers before the error; else it is an error of the file.
 func (r *svmReader) read() error {
 	cut, err := newCutter(r.in, 0, 0, wholeLines)
 	if err != nil {
@@ -143,9 +146,10 @@ func (r *svmReader) read() error {
 	}
 }
 
-// line appends the row of a line, if there is any on it.
+// line appends the row on a line; a blank line has none. It returns what is wrong with the line, or
+// "". Numbers that are 0 are not stored.
 func (r *svmReader) line(line []byte) (reason string) {
-	last := -1 // before the label
+	last := -1 // the last index; -1 before the label, 0 after it
 	for field := range bytes.FieldsSeq(line) {
 		if last < 0 {
 			if reason = r.labels.word(field); reason != "" {

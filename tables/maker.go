@@ -31,15 +31,15 @@ func (m *maker) skip(reason string) string {
 	return m.number(notANumber)
 }
 
-// number appends a number, NaN where it is missing; in a column of words, its text. The reason of
-// an error is "" where there is none.
+// number appends a number, NaN for a missing one; in a column of words it appends the number's
+// text. It returns why the number cannot be represented, or "".
 func (m *maker) number(v float64) (reason string) {
 	switch {
 	case m.column.Kind == Word && math.IsNaN(v):
 		return m.word(nil)
 	case m.column.Kind == Word:
 		return m.word(strconv.AppendFloat(nil, v, 'f', -1, 64))
-	case math.IsInf(float64(float32(v)), 0):
+	case math.IsInf(float64(float32(v)), 0): // features are float32
 		return fmt.Sprintf("a number must be finite and at most 3.4e38; it is %g", v)
 	}
 	m.rows++
@@ -47,7 +47,8 @@ func (m *maker) number(v float64) (reason string) {
 	return ""
 }
 
-// word appends a word without the space around it; in a column of numbers, its value.
+// word appends a word without surrounding space; in a column of numbers it appends the word's
+// value. It returns why the word cannot be represented, or "".
 func (m *maker) word(text []byte) (reason string) {
 	text = bytes.TrimSpace(text)
 	missing, code := m.missing[string(text)], int32(-1)

@@ -11,11 +11,13 @@ import (
 // exactWhole is the number up to which float64 represents all whole numbers.
 const exactWhole = 1 << 53
 
-// leadingNumber reads the decimal number that text begins with, of at most 19 digits and without an
-// exponent, and returns how many bytes it has; 0 where it is not that easy.
+// leadingNumber is a fast parser of the decimal number at the beginning of text. It returns the
+// value and the length in bytes, or length 0 for what it cannot read: exponents, more than 19
+// digits, or digits beyond 2^53.
 //
-// The value is the nearest float64, as of strconv.ParseFloat: digits below 2^53 and the power of
-// ten that divides them are exact, so the division rounds once.
+// The value equals strconv.ParseFloat's, the nearest float64: the digits as a whole number and the
+// power of ten are exact, so the division rounds once. A value is at most 19 digits, which fit in
+// uint64.
 func leadingNumber(text []byte, decimal byte) (v float64, length int) {
 	i := 0
 	if i < len(text) && (text[i] == '-' || text[i] == '+') {
@@ -56,17 +58,17 @@ const (
 	hugeForm // infinite, or too large for float32, in which features are kept
 )
 
-// numberOf returns the number that a whole text without space around is, and whether it is one. A
-// decimal number may have an exponent; numbers in base 16 and digits with marks between are text.
-// So are whole numbers that float64 does not hold, as codes and identifiers of 16 digits or more:
-// two of them would become one.
+// numberOf returns the number that a text without surrounding space is, and its form: textForm if
+// it is none. A decimal number may have an exponent. Hexadecimal numbers and digits with marks
+// between them are text. So are whole numbers that float64 cannot represent, such as identifiers of
+// more than 15 digits: two different ones might become equal.
 func numberOf(text []byte, decimal byte) (float64, form) {
 	if v, n := leadingNumber(text, decimal); n == len(text) && n > 0 {
 		return v, numberForm
 	}
 	var buf [64]byte
 	plain, whole := append(buf[:0], text...), true
-	for i, b := range plain {
+	for i, b := range plain { // reject what only ParseFloat takes, such as 0x1p3, 1_000 and nan
 		switch {
 		case b == decimal:
 			plain[i] = '.'

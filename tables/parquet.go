@@ -19,11 +19,12 @@ func (parquetFormat) Match(start []byte) bool {
 	return len(start) >= len(parquetMagic) && string(start[:len(parquetMagic)]) == parquetMagic
 }
 
-// Read reads one column after the other. It takes the memory of the table, the memory of a page,
-// and of the whole file if it is compressed as such.
+// Read reads one column after the other. It needs memory for the table and a page, and for the
+// whole file if that is compressed by gzip. Announced numbers of rows are checked against the
+// length of the file before memory is allocated for them: a damaged file must not take all of it.
 func (parquetFormat) Read(in *Input, o Options) (t *Table, err error) {
 	defer func() {
-		if p := recover(); p != nil { // the library's way with some damaged files
+		if p := recover(); p != nil { // the library panics on some damaged files
 			t, err = nil, in.Fail(0, "", "damaged Parquet data (%v)", p)
 		}
 	}()
@@ -49,7 +50,7 @@ func (parquetFormat) Read(in *Input, o Options) (t *Table, err error) {
 	if p.NumRows() == 0 {
 		return nil, in.Fail(0, "", "there are no rows")
 	}
-	room := files.Limit(length)
+	room := files.Limit(length) // bytes that a file of this length may unpack to
 	if rows := p.NumRows(); rows < 0 || rows > room/4/int64(len(names)) {
 		return nil, in.Fail(0, "", "a file of %d bytes may not have %d rows of %d columns", length, rows, len(names))
 	}
@@ -110,7 +111,8 @@ func readParquet(p *parquet.File, field parquet.Field, o Options, bad badRows, c
 	return m.column, nil
 }
 
-// readPages hands out the values of pages.
+// readPages calls add for each value of the pages, in their order, until it returns an error. buf
+// is scratch memory.
 func readPages(pages parquet.Pages, buf []parquet.Value, add func(parquet.Value) error) error {
 	for {
 		page, err := pages.ReadPage()

@@ -15,7 +15,9 @@ import (
 // The library allocates what the lists of the footer and the headers of pages announce. checkFooter
 // and checkPages look at them before it does: they hold no more than the file has room for.
 
-// checkFooter returns an error unless a file can have a footer, all of whose lists fit in it.
+// checkFooter checks that a file ends with a footer that lies within it, and that each list in the
+// footer fits in the footer. The library allocates lists by their announced length, so a damaged
+// footer could take all memory.
 func checkFooter(file io.ReaderAt, length int64) error {
 	const tail = 8 // the footer's length and the magic word
 	if length < int64(len(parquetMagic))+tail {
@@ -45,8 +47,9 @@ func checkFooter(file io.ReaderAt, length int64) error {
 // lz4Codec is LZ4 in frames of Hadoop, which the library does not name.
 const lz4Codec = 5
 
-// checkPages returns an error unless the pages of a column are in the file, and hold no more than
-// the rows of its groups. It takes the bytes of the pages, when they are unpacked, from room.
+// checkPages checks, before a column is read, that its pages lie within the file and announce no
+// more values than their group has rows. It subtracts the bytes to which the pages unpack from
+// room, which all columns share; more than room is an error.
 func checkPages(file io.ReaderAt, length int64, p *parquet.File, column int, room *int64) error {
 	for _, group := range p.Metadata().RowGroups {
 		if column >= len(group.Columns) {
@@ -76,7 +79,8 @@ func checkPages(file io.ReaderAt, length int64, p *parquet.File, column int, roo
 	return nil
 }
 
-// checkPage checks the page at a place and returns the place of the next one.
+// checkPage checks the page at offset at, as checkPages describes, and returns the offset of the
+// next one.
 func checkPage(file io.ReaderAt, at, end, rows int64, room *int64) (next int64, err error) {
 	const most = 1 << 16 // statistics may hold texts
 	header := make([]byte, min(most, end-at))
@@ -94,7 +98,7 @@ func checkPage(file io.ReaderAt, at, end, rows int64, room *int64) (next int64, 
 	switch at += int64(r.BytesRead()); {
 	case packed < 0 || packed > end-at:
 		return 0, fmt.Errorf("damaged: a page cannot have %d bytes; there are %d", packed, end-at)
-	case values > rows || entries > unpacked+1:
+	case values > rows || entries > unpacked+1: // an entry takes a byte at least; + 1 for an empty page
 		return 0, fmt.Errorf("damaged: a page of %d bytes in a group of %d rows cannot have %d values", unpacked, rows,
 			max(values, entries))
 	case unpacked < 0 || unpacked > *room:
@@ -106,9 +110,9 @@ func checkPage(file io.ReaderAt, at, end, rows int64, room *int64) (next int64, 
 
 var errFooter = errors.New("damaged: a list or text is longer than the file, or a header has no end")
 
-// checkLists returns an error unless a value of Thrift has at most n elements in each list, which
-// the reader does not check, and is no deeper than footers are. What it has else is within the
-// reader's bytes, or an error of the reader.
+// checkLists reads a Thrift value and returns an error if a list in it announces more elements than
+// bytes are left of the most that there are, or values are nested deeper than in any footer. The
+// library's reader does not check these; it checks all other lengths itself.
 func checkLists(r thrift.Reader, kind thrift.Type, most int64, depth int) (err error) {
 	const deepest = 32
 	if depth > deepest {

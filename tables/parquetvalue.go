@@ -20,7 +20,8 @@ type decoder struct {
 	text   func(parquet.Value) []byte  // nil: of a number's digits
 }
 
-// decoderOf returns the decoder of a Parquet type's values.
+// decoderOf returns the decoder of a Parquet type: by its logical type, such as a date or a
+// decimal, if it has one that changes the meaning of the stored value, else by its physical type.
 func decoderOf(t parquet.Type) (decoder, error) {
 	if logical := t.LogicalType(); logical != nil && logical.Value != nil {
 		switch l := logical.Value.(type) {
@@ -126,7 +127,10 @@ func (d decoder) kindFor(kind Kind) (Kind, string, error) {
 	return kind, "", nil
 }
 
-// add appends a value to a column.
+// add appends a value to a column, as a number or as text by the column's kind. A whole number that
+// float64 cannot represent is refused in a column of numbers, since two might become equal. With
+// spare rows what cannot be read becomes a missing value of a bad row; text that is not UTF-8 is
+// always an error.
 func (d decoder) add(m *maker, v parquet.Value) error {
 	var reason string
 	switch {

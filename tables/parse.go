@@ -48,10 +48,9 @@ func newPart(l *layout) *part {
 	return p
 }
 
-// parse reads the values of the part's data, a row for each record; blank lines are no record. A
-// record that cannot be read, or a repeated header, becomes a row that lacks values if spare is
-// set; else parse sets err and ends. A record may have several lines: line is where the next one
-// begins in the file.
+// parse reads the part's data, a row for each record; blank lines are skipped. A malformed record,
+// or a header repeated within the file, becomes a bad row if spare is set; else parse sets err and
+// stops. line counts the lines of the file, as a quoted value may have several.
 func (p *part) parse() {
 	p.rows, p.lines, p.bad = 0, p.lines[:0], newBadRows(p.spare)
 	for j := range p.columns {
@@ -88,8 +87,9 @@ func (p *part) repeatsHeader(at int) bool {
 	return ok
 }
 
-// addBadRow makes the record at a place a row that lacks the values from column j on, for a reason.
-// Where nothing may be missing it is an error. It returns where the next line begins.
+// addBadRow turns the malformed record at data[at] into a bad row, whose values from column j on
+// are missing, and returns the start of the next line. Without spare it returns the reason as an
+// error.
 func (p *part) addBadRow(at, j, line int, column, reason string) (next int, err error) {
 	if !p.spare {
 		return 0, p.in.Fail(line, column, "%s", reason)
@@ -99,7 +99,7 @@ func (p *part) addBadRow(at, j, line int, column, reason string) (next int, err 
 			p.appendValue(j, nil, line)
 		}
 	}
-	delete(p.bad, p.rows)
+	delete(p.bad, p.rows) // a fault of one of its values, found before
 	p.bad.add(p.rows, column, reason)
 	n := bytes.IndexByte(p.data[at:], '\n')
 	if n < 0 {
@@ -108,7 +108,10 @@ func (p *part) addBadRow(at, j, line int, column, reason string) (next int, err 
 	return at + n + 1, nil
 }
 
-// parseRecord reads the values of the record at a place and returns where the next one begins.
+// parseRecord reads the values of the record at data[at] and returns the start of the next one.
+// Plain numbers of easy columns take a fast path: leadingNumber followed by a separator. All other
+// values are split off as text first. j is the column; more or fewer values than columns are an
+// error.
 func (p *part) parseRecord(at, line int) (next int, err error) {
 	j, begin := 0, at
 	for last := false; !last; j++ {
@@ -149,7 +152,10 @@ func (p *part) nameOf(j int) string {
 	return fmt.Sprint(j + 1)
 }
 
-// appendValue appends the value of a text to a column.
+// appendValue appends the value of a text to column j, and counts in the column's tally what
+// decides about its reading at the end of the pass. A text that does not fit the reading becomes
+// NaN: if the reading is settled it is a fault of the row, else the column may be read anew, as
+// words.
 func (p *part) appendValue(j int, text []byte, line int) {
 	c, is := &p.columns[j], &p.layout.columns[j]
 	missing := is.missing[string(text)]
@@ -162,7 +168,7 @@ func (p *part) appendValue(j int, text []byte, line int) {
 		if !missing {
 			var fits bool
 			if code, fits = c.words.wordPlace(text); !fits {
-				c.tally.overflow.set(line, text)
+				c.tally.overflow.set(line, text) // an error, unless the column turns out to be numbers
 				code = -1
 			}
 		}

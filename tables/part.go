@@ -5,7 +5,8 @@ import (
 	"io"
 )
 
-// A part of a text file is a megabyte or so. The longest record may end in an unclosed quote.
+// A part of a text file has about partBytes. A record longer than longestPart is an error: more
+// likely a quote is not closed.
 const (
 	partBytes   = 1 << 20
 	longestPart = 64 << 20
@@ -34,8 +35,10 @@ func newCutter(in *Input, skip, lines int, whole func(data []byte) int) (*cutter
 	return &cutter{in: in, r: r, line: lines + 1, whole: whole}, nil
 }
 
-// next reads the next part into the memory of data and returns it with the number of its first
-// line; io.EOF behind the last one. The text is checked: it is UTF-8.
+// next reads the next part, reusing the memory of data, and returns it with the number of its first
+// line; io.EOF after the last part. A part is a number of whole records: it is enlarged until it
+// has at least one, and what follows its last whole record is kept for the next part. Text that is
+// not UTF-8 is an error.
 func (c *cutter) next(data []byte) (_ []byte, line int, err error) {
 	data = append(data[:0], c.rest...)
 	for size := max(partBytes, 2*len(data)); ; size *= 2 {
@@ -49,7 +52,7 @@ func (c *cutter) next(data []byte) (_ []byte, line int, err error) {
 			return nil, 0, c.in.Error(err)
 		}
 		end := c.whole(data)
-		if c.done {
+		if c.done { // the last record may lack a line break
 			end = len(data)
 		}
 		if end == 0 && !c.done && size < longestPart {
@@ -72,8 +75,8 @@ func (c *cutter) next(data []byte) (_ []byte, line int, err error) {
 	}
 }
 
-// readStart returns the first part of a file, which has at least one record, or where records may
-// be spared a line.
+// readStart returns the first part of a file, with at least one whole record. With spare it has
+// whole lines instead: a record with an unclosed quote would have no end.
 func readStart(in *Input, spare bool) ([]byte, error) {
 	whole := wholeRecords
 	if spare {
@@ -90,19 +93,19 @@ func readStart(in *Input, spare bool) ([]byte, error) {
 // wholeLines returns the length of the lines that end in data.
 func wholeLines(data []byte) int { return bytes.LastIndexByte(data, '\n') + 1 }
 
-// wholeRecords returns the length of the records of data that end in it: up to the last line break
-// that is not in quotes. Quotes are counted, since a valid file has an even number of them before
-// each such break.
+// wholeRecords returns the length of the whole records in data: up to the last line break outside
+// of quotes. Such a line break has an even number of quotes before it, as each quoted value has
+// two, and a quote within a value is doubled.
 func wholeRecords(data []byte) int {
 	end, open := 0, false
 	for at := 0; ; {
 		n := bytes.IndexByte(data[at:], '"')
-		stretch := data[at:]
+		between := data[at:] // this quote and the next
 		if n >= 0 {
-			stretch = data[at : at+n]
+			between = data[at : at+n]
 		}
 		if !open {
-			if i := bytes.LastIndexByte(stretch, '\n'); i >= 0 {
+			if i := bytes.LastIndexByte(between, '\n'); i >= 0 {
 				end = at + i + 1
 			}
 		}

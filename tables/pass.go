@@ -19,8 +19,8 @@ type pass struct {
 	notes   []string // a sentence each
 }
 
-// readPass reads all values with the layout's kinds. Parts are parsed at the same time, and joined
-// in their order.
+// readPass reads all values with the layout's readings. Parts of the file are parsed concurrently
+// and joined in the order of the file.
 func readPass(l *layout) (*pass, error) {
 	whole := wholeRecords
 	if l.spare {
@@ -30,7 +30,8 @@ func readPass(l *layout) (*pass, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A part goes round: it is filled, parsed, joined, and free again. No channel can be full.
+	// Each part circulates: free, filled, parsed, joined, free. Each channel has room for all
+	// parts, so that no send blocks. After an error free is closed, and fillParts ends.
 	parts := 2 * runtime.GOMAXPROCS(0)
 	free, filled := make(chan *part, parts), make(chan *part, parts)
 	for range parts {
@@ -41,7 +42,7 @@ func readPass(l *layout) (*pass, error) {
 	for part := range filled {
 		<-part.parsed
 		switch {
-		case err != nil: // a part before this one was wrong
+		case err != nil: // an earlier part had an error; drain the rest
 		case part.err != nil:
 			err = part.err
 			close(free)
@@ -50,14 +51,15 @@ func readPass(l *layout) (*pass, error) {
 			free <- part
 		}
 	}
-	if err != io.EOF {
+	if err != io.EOF { // the end of the file, as the last part reports it
 		return nil, err
 	}
 	return p, nil
 }
 
-// fillParts fills free parts in the order of the file, until there are no more or the file ends.
-// They are parsed as they wait in filled.
+// fillParts fills free parts in the order of the file and starts to parse each, until free is
+// closed or the file ends. filled has them in order; each signals on parsed when its values are
+// there.
 func fillParts(cut *cutter, free <-chan *part, filled chan<- *part) {
 	defer close(filled)
 	for part := range free {
@@ -88,7 +90,8 @@ func newPass(l *layout) *pass {
 	return p
 }
 
-// join appends the rows of a part.
+// join appends the rows of a part to the pass. Codes of words, numbered within the worker's part,
+// are translated first.
 func (p *pass) join(from *part) {
 	for j, made := range p.made {
 		if made == nil {
@@ -102,8 +105,8 @@ func (p *pass) join(from *part) {
 		} else {
 			made.numbers = extend(made.numbers, c.numbers)
 		}
-		// after translate, which meets the first word that is too many, whichever worker had
-		// which part
+		// After translate: it finds the first word beyond the limit in the order of the file,
+		// whatever part each worker had.
 		p.tallies[j].add(c.tally)
 	}
 	for _, at := range from.lines {
@@ -115,8 +118,9 @@ func (p *pass) join(from *part) {
 	p.rows += from.rows
 }
 
-// translate makes places in the words of a part places in the words of the whole column, which have
-// the order of the file.
+// translate replaces the codes of a part, indices into the part's own words, by indices into the
+// words of the whole column, which are in the order of the file. c.whole keeps known translations
+// from part to part.
 func (p *pass) translate(j int, c *partColumn) {
 	for len(c.whole) < len(c.words.words) {
 		c.whole = append(c.whole, -1)
@@ -138,7 +142,8 @@ func (p *pass) translate(j int, c *partColumn) {
 	}
 }
 
-// table returns what was read.
+// table returns the table of a finished pass, with notes on how values were read. Readings with a
+// decimal sign of their own differ from the rest of the file, and get a note each.
 func (p *pass) table() (*Table, error) {
 	if p.rows == 0 {
 		return nil, p.in.Fail(0, "", "there are no rows below the header")

@@ -1,7 +1,8 @@
 package tables
 
-// Pick returns a table of some rows of t, in their order, with memory of its own. The columns share
-// the words of t.
+// Pick returns a table of the given rows of t, in the order of rows, with memory of its own except
+// for the columns' words. It keeps the line, or the number, that each row has in the file, for
+// errors.
 func (t *Table) Pick(rows []int) *Table {
 	p := &Table{Name: t.Name, Notes: t.Notes, rows: len(rows)}
 	for _, c := range t.Columns {

@@ -50,8 +50,9 @@ var readings = slices.Concat(numbers, datesWritten("2006-01-02", "", "2006-1-2")
 	datesWritten("2 Jan 2006", "", "2 Jan 2006", "2-Jan-2006", "Jan 2, 2006", "2 January 2006", "January 2, 2006"),
 	numbersWith(','), numbersWith('.'))
 
-// numbersWith returns the readings of numbers with a decimal sign, 0 for the file's: plain ones,
-// and with a per cent sign or a currency, which is the unit.
+// numbersWith returns the readings of numbers with a decimal sign, 0 for the file's own: plain
+// numbers first, then numbers with each mark, a per cent sign or a currency, which becomes the
+// unit.
 func numbersWith(decimal byte) []*reading {
 	list := []*reading{{kind: Number, what: "number", value: groupedNumber}}
 	for _, mark := range strings.Fields("% $ € £ ¥ ₹ ₩ ₺ ₽ ₪ ฿ ₫ ₴ R$ CHF EUR USD GBP zł kr Kč Ft ‰") {
@@ -66,7 +67,8 @@ func numbersWith(decimal byte) []*reading {
 	return list
 }
 
-// groupedNumber reads a number, whose digits before the decimal sign may be in groups of three.
+// groupedNumber reads a number whose digits before the decimal sign may be in groups of three. It
+// also takes the Unicode minus sign, which spreadsheets write.
 func groupedNumber(text []byte, decimal byte) (float64, form) {
 	v, f := numberOf(text, decimal)
 	if f != textForm {
@@ -84,9 +86,10 @@ func groupedNumber(text []byte, decimal byte) (float64, form) {
 	return numberOf(plain, decimal)
 }
 
-// withoutGroups appends a number without the signs between groups of its digits: a comma or point
-// that is not the decimal sign, an apostrophe, or a space. All groups but the first have three
-// digits, and the first does not begin with 0.
+// withoutGroups appends a number to plain without the separators between groups of its digits: a
+// comma or point that is not the decimal sign, an apostrophe, or a space. ok is false unless all
+// separators are equal, all groups but the first have three digits, and the first has one to three
+// and does not begin with 0.
 func withoutGroups(plain, text []byte, decimal byte) (_ []byte, ok bool) {
 	whole, rest := text, []byte(nil)
 	if i := bytes.IndexByte(text, decimal); i >= 0 {
@@ -112,8 +115,8 @@ func withoutGroups(plain, text []byte, decimal byte) (_ []byte, ok bool) {
 	return append(plain, rest...), groups > 0 && digits == 3 && bytes.TrimLeft(plain, "+-")[0] != '0'
 }
 
-// markedNumber reads a number with a mark before or behind it, such as a currency's. An amount in
-// parentheses is below 0.
+// markedNumber reads a number with a mark, such as a currency sign, before or after it. Accountants
+// write a negative amount in parentheses, or with the minus sign before the mark.
 func markedNumber(text []byte, mark string, decimal byte) (float64, form) {
 	sign := 1.0
 	if n := len(text); n > 2 && text[0] == '(' && text[n-1] == ')' {
@@ -136,8 +139,9 @@ func markedNumber(text []byte, mark string, decimal byte) (float64, form) {
 // may follow the seconds.
 var clocks = []string{"15:04:05Z07:00", "15:04:05Z0700", "15:04:05", "15:04", "3:04 PM", "3:04:05 PM"}
 
-// datesWritten returns the two readings of dates in some layouts: as days, and with times of day as
-// seconds. Times that name no zone are in UTC.
+// datesWritten returns two readings of dates in some layouts (of package time): one of dates alone,
+// in days, and one that also allows a time of day, in seconds. Times without a zone are taken as
+// UTC. example and order describe the layouts to users.
 func datesWritten(example, order string, layouts ...string) []*reading {
 	var withClocks []string
 	for _, layout := range layouts {
@@ -149,12 +153,12 @@ func datesWritten(example, order string, layouts ...string) []*reading {
 		if n := len(text); n < len("1/2/2006") || n > 64 {
 			return 0, textForm
 		}
-		s, whole := string(text), layouts
-		// the hour is before the first colon, and a space or T before the hour
+		s, allowed := string(text), layouts
+		// The time of day begins at the last space or T before the first colon.
 		if at := strings.LastIndexAny(s[:max(0, strings.IndexByte(s, ':'))], " T"); at >= 0 && unit == seconds {
-			s, whole = s[:at]+" "+s[at+1:], withClocks
+			s, allowed = s[:at]+" "+s[at+1:], withClocks
 		}
-		for _, layout := range whole {
+		for _, layout := range allowed {
 			if t, err := time.Parse(layout, s); err == nil {
 				if unit == Days {
 					return float64(t.Unix() / (24 * 60 * 60)), numberForm

@@ -82,8 +82,9 @@ func (t *tally) add(later tally) {
 	t.overflow = cmp.Or(t.overflow, later.overflow)
 }
 
-// decideReadings decides whether the columns are to be read as they were. Where not, it sets other
-// readings and returns true, or an error for values that have none.
+// decideReadings checks, after a pass over all values, whether each column's reading fits them. If
+// some do not fit, it sets other readings and returns true: another pass is needed. Values without
+// any reading are an error.
 func (p *pass) decideReadings() (again bool, err error) {
 	for j, made := range p.made {
 		if made == nil {
@@ -100,7 +101,9 @@ func (p *pass) decideReadings() (again bool, err error) {
 	return again, nil
 }
 
-// decide returns the reading of a column by all of its values.
+// decide returns the reading of column j, given the tally of all of its values. A guess that some
+// values do not fit becomes words, by which the next pass counts how many fit each reading; if the
+// reading is settled already, such values are errors. With spare they are bad rows instead.
 func (p *pass) decide(j int) (*reading, error) {
 	c, t := &p.columns[j], p.tallies[j]
 	if p.spare {
@@ -123,7 +126,7 @@ func (p *pass) decide(j int) (*reading, error) {
 	case t.bad == 0:
 		return c.reading, nil
 	case !c.settled:
-		return words, nil // which shows all values
+		return words, nil // for decideWords
 	}
 	why := c.others
 	if c.kind == Number && !isNumber(t.first.text, p.decimal) && isNumber(t.first.text, '.'+','-p.decimal) {
@@ -142,14 +145,15 @@ func (r *reading) reverses(other *reading) bool {
 	return other.kind == r.kind && other.order != "" && other.order != r.order
 }
 
-// decideWords returns the reading of a column that was read as words: another one if more than half
-// of its values can be read so.
+// decideWords returns the reading of a column that was read as words. If more than mostlyShare of
+// its values fit another reading, or Options force the kind, that reading is settled: the values
+// that do not fit it are errors. Else the column remains words.
 func (p *pass) decideWords(j int) (*reading, error) {
 	c, made, overflow := &p.columns[j], p.made[j], p.tallies[j].overflow
 	best, most, all := made.bestReading(c.can, p.decimal)
 	share := float64(most) / float64(max(1, all))
 	if c.forced && len(c.can) > 0 || share > mostlyShare {
-		if best == words {
+		if best == words { // no value fits the forced kind
 			best = c.can[0]
 		}
 		c.settled, c.others = true, c.whyNotWords(best, made.Words, p.decimal, most, all)
@@ -162,9 +166,9 @@ func (p *pass) decideWords(j int) (*reading, error) {
 	return words, nil
 }
 
-// bestReading returns the reading of most values of a column of words, how many these are, and how
-// many values there are: rows, not distinct words. It is words where no value has another reading.
-// Of readings with as many values the first of can is taken, as can is in the order of preference.
+// bestReading returns the reading in can that fits the most rows of a column of words, the number
+// of these rows, and the number of all rows with a value. Of equally good readings the first one is
+// taken, as can is in order of preference. If no value fits any, the result is words.
 func (c *Column) bestReading(can []*reading, decimal byte) (best *reading, most, all int) {
 	counts, all := c.rowsOfWords()
 	best = words
@@ -191,8 +195,8 @@ func (c *Column) wordNotes(r *reading, most, all int) (notes []string) {
 	return notes
 }
 
-// whyNotWords returns the reason why a column must be read as most of its values can be, and quotes
-// the rest.
+// whyNotWords returns a part of an error: why a column is read by r although some values do not
+// fit, with the options that change this, and these values.
 func (c *layoutColumn) whyNotWords(r *reading, distinct []string, decimal byte, most, all int) string {
 	var list []string
 	for _, word := range distinct {
@@ -225,7 +229,8 @@ func (c *Column) rowsOfWords() (counts []int, all int) {
 	return counts, all
 }
 
-// missingNotes returns notes on the words that count as missing, and their places.
+// missingNotes returns a note on each word that counted as a missing value, with the columns in
+// which it occurs; empty fields need none.
 func (p *pass) missingNotes() (notes []string) {
 	var order wordCounts
 	where := map[string][]string{}

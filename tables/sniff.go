@@ -21,7 +21,8 @@ type sample struct {
 	length  int   // bytes of the first record
 }
 
-// readSample splits the beginning of a file from a byte on, whole records, by a separator.
+// readSample splits data from data[at] on into at most `most` records, by a separator. At a
+// malformed record it stops, with its line and the reason; the records before it are in the sample.
 func readSample(data []byte, at int, separator byte, most int) (s sample, line int, reason string) {
 	s.separator = separator
 	line = 1 + bytes.Count(data[:at], []byte{'\n'})
@@ -45,10 +46,11 @@ func readSample(data []byte, at int, separator byte, most int) (s sample, line i
 	return s, line, ""
 }
 
-// findSeparator returns the separator that cuts the records at the beginning of a file into the
-// same number of columns, at least two; where none does, the one that does so for most records, and
-// a comma if that is less than half of them: one column. All are judged by as many records as the
-// most that any reads: another separator may fail at the first quote.
+// findSeparator returns the separator by which the largest share of the first records have the same
+// number of fields, at least two; the first of equal ones. If no share exceeds one half, it returns
+// a comma: the file has one column. Shares are of the most records that any separator can read,
+// since a wrong separator may fail at the first quote. A space needs a share of 0.9, as texts of
+// two words look like two columns.
 func findSeparator(data []byte, at int) byte {
 	const records = 100
 	var samples []sample
@@ -65,7 +67,7 @@ func findSeparator(data []byte, at int) byte {
 		}
 		for columns, n := range counts {
 			share := float64(n) / float64(read)
-			if columns < 2 || s.separator == ' ' && share < 0.9 { // texts of two words
+			if columns < 2 || s.separator == ' ' && share < 0.9 {
 				continue
 			}
 			if share > most {
@@ -76,9 +78,10 @@ func findSeparator(data []byte, at int) byte {
 	return best
 }
 
-// findDecimal returns the decimal sign: a comma if values in the sample are numbers with one alone
-// and none are numbers with a point alone, which with a comma are not even groups of digits. doubt
-// is a value that would be groups of digits with the other sign, where no value decides.
+// findDecimal returns the decimal sign of the values in the sample. It is a comma if some are
+// numbers only with a decimal comma, and none is one only with a point; a comma as separator
+// excludes it. A value such as 1,234 may also be read with the other sign, as digits in groups; if
+// no other value decides, doubt is the first such value.
 func (s sample) findDecimal() (sign byte, doubt string) {
 	sign = '.'
 	if s.separator == ',' {
@@ -90,7 +93,7 @@ func (s sample) findDecimal() (sign byte, doubt string) {
 			continue
 		}
 		point, comma := isNumber(value, '.'), isNumber(value, ',')
-		if point == comma { // as 1.234 €
+		if point == comma { // no number, or one with either sign, as 1.234 €
 			continue
 		}
 		if comma {
@@ -146,8 +149,8 @@ var (
 	dateText = regexp.MustCompile(`^(19|20)[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])$`)
 )
 
-// codeAmong returns the first of some numbers that looks like a code, or the first one if all look
-// like dates; "": there is none.
+// codeAmong returns the first of some numbers that looks like a code, as 007 or 1E5 do. If all look
+// like dates of the form YYYYMMDD it returns the first one, else "".
 func codeAmong(values []string) string {
 	dates := true
 	for _, value := range values {

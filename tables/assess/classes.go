@@ -299,13 +299,13 @@ func (c *Classes) At(k int, threshold float64) (own, others float64) {
 // cost false alarms. Of equal edges it is the nearest to 1/(1 + cost), the optimum of calibrated
 // probabilities.
 func (c *Classes) Threshold(k int, cost float64) float64 {
-	best, least, ideal := 0.0, math.Inf(1), 1/(1+cost)
+	best, least, want := 0.0, math.Inf(1), 1/(1+cost)
 	all, _ := c.At(k, 0)
 	for edge := range bins + 1 {
 		t := probabilityAt(float64(edge))
 		found, alarms := c.At(k, t)
 		total := float64(cost*(all-found)) + alarms
-		if total < least || total == least && math.Abs(t-ideal) < math.Abs(best-ideal) {
+		if total < least || total == least && math.Abs(t-want) < math.Abs(best-want) {
 			best, least = t, total
 		}
 	}
