@@ -26,9 +26,9 @@ func (b Budget) Check() error {
 	return nil
 }
 
-// divergenceRate returns the Rényi divergence of a number of answers at order α, divided by α, for
-// noise of deviation multiplier times their sensitivity: Σ 1/(2σ²), the same for all α. Rates of
-// further answers are added to it.
+// divergenceRate returns D(α)/α, the Rényi divergence of a number of answers divided by its order:
+// Σ 1/(2σ²), which is the same for all α. σ, the multiplier, is the deviation of the noise in units
+// of the answers' sensitivity. Rates of further answers add up.
 func divergenceRate(multiplier float64, answers int) float64 {
 	return float64(answers) / (2 * multiplier * multiplier)
 }
@@ -42,13 +42,13 @@ func divergenceRate(multiplier float64, answers int) float64 {
 // than classicEpsilon.
 func epsilonOf(rate, delta float64) float64 {
 	bound := func(t float64) float64 { // at order α = 1 + e^t
-		beyond := num.Exp(t) // α − 1
-		alpha := 1 + beyond
+		excess := num.Exp(t) // α − 1
+		alpha := 1 + excess
 		// log(1 − 1/α) = t − log α
-		return float64(alpha*rate) + t - num.Log(alpha) + (num.Log(1/delta)-num.Log(alpha))/beyond
+		return float64(alpha*rate) + t - num.Log(alpha) + (num.Log(1/delta)-num.Log(alpha))/excess
 	}
-	// The classic bound is least at α − 1 = √(log(1/δ)/rate); the least of this one is near, and
-	// the function is unimodal there.
+	// The classic bound has its minimum at α − 1 = √(log(1/δ)/rate). The minimum of this one is
+	// near, within a factor of e^5, and the function is unimodal there.
 	middle := float64(num.Log(num.Log(1/delta)/rate) / 2)
 	return max(0, min(bound(argmin(bound, middle-5, middle+5)), classicEpsilon(rate, delta)))
 }
@@ -59,9 +59,9 @@ func classicEpsilon(rate, delta float64) float64 {
 	return rate + float64(2*math.Sqrt(rate*num.Log(1/delta)))
 }
 
-// argmin returns where a unimodal function is least between two points, by golden sections: of the
-// four points lo < a < b < hi the one beyond the larger inner value is left out, and the other
-// inner one serves once more.
+// argmin returns the minimizer of a unimodal function between lo and hi, by golden-section search.
+// Of the points lo < a < b < hi, the end next to the larger inner value is dropped; the other inner
+// point is reused, so that each step takes one evaluation.
 func argmin(f func(float64) float64, lo, hi float64) float64 {
 	const golden = 0.6180339887498949
 	a, b := hi-float64(golden*(hi-lo)), lo+float64(golden*(hi-lo))
@@ -80,14 +80,14 @@ func argmin(f func(float64) float64, lo, hi float64) float64 {
 	return (lo + hi) / 2
 }
 
-// noiseMultiplier returns the least deviation of noise, in sensitivities, with which n answers keep
-// a budget. It errs on the safe side, by less than 1e-9 of it. The budget must be checked; answers
-// must be at least 1.
+// noiseMultiplier returns the smallest deviation of noise, in units of the sensitivity, with which
+// a number of answers, at least 1, keep within a budget. Bisection stops at a relative width of
+// 1e-9, with the upper end, so that it errs on the safe side. The budget must have been checked.
 func noiseMultiplier(b Budget, answers int) float64 {
 	kept := func(multiplier float64) bool {
 		return epsilonOf(divergenceRate(multiplier, answers), b.Delta) <= b.Epsilon
 	}
-	lo, hi := 1e-6, 1.0 // a millionth keeps budgets alone that are none: the result is never below it
+	lo, hi := 1e-6, 1.0 // so little noise is only enough for budgets that protect nobody
 	for !kept(hi) {
 		lo, hi = hi, float64(2*hi)
 	}

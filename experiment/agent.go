@@ -64,9 +64,9 @@ func (l *oneAgent) describe(c *runs.Config) {
 	c.Transport, c.Processes, c.Identity = "grpc", l.agents, l.identity
 }
 
-// join has the agent meet the other agents, and takes part in the first session. The folder is
-// locked and the data are read before that, so that an agent which cannot work never meets them. A
-// folder that this call has begun is removed where the meeting cannot start.
+// join starts the meeting with the other agents and enters the first session. It locks the folder
+// and reads the data first, so that an agent that cannot work never meets the others. If the
+// meeting cannot start, a folder that this call created is removed.
 func (l *oneAgent) join(ctx context.Context, r *run) (at beginning, err error) {
 	l.agents = r.graph.W.N()
 	state, err := l.lockOwnFolder(r)
@@ -81,13 +81,13 @@ func (l *oneAgent) join(ctx context.Context, r *run) (at beginning, err error) {
 	if err != nil {
 		return at, err
 	}
-	r.folderOpen = len(points) > 0 // an earlier process has made it ready before its first checkpoint
-	if state == runs.Absent {      // the meeting keeps a register there, before the run begins
+	r.folderOpen = len(points) > 0 // an earlier process prepared it before its first checkpoint
+	if state == runs.Absent {      // create it now: the meeting keeps its register there
 		l.describe(&r.settings.Config)
 		err = cmp.Or(r.folder.Open(runs.Fresh), r.folder.WriteConfig(r.settings.Config))
 	}
 	if err == nil {
-		r.mode = runs.Resume // whatever -resume is: the folder has a configuration from here on
+		r.mode = runs.Resume // without -resume too: the folder has a configuration from here on
 		method := train.Config{Dir: string(r.folder), K: r.settings.Iterations, Method: r.params.method}
 		l.meeting, err = l.open(r.graph, &agentFolder{r.folder, l.agent, method}, data, r.longestVector())
 	}
@@ -100,8 +100,8 @@ func (l *oneAgent) join(ctx context.Context, r *run) (at beginning, err error) {
 	return at, err
 }
 
-// lockOwnFolder locks the agent's folder, which must be its own or have no run, and returns its
-// state.
+// lockOwnFolder locks the agent's folder and returns its state. The folder must have no run, or a
+// run of this agent that can be resumed. Temporary files of a killed process are removed.
 func (l *oneAgent) lockOwnFolder(r *run) (state runs.State, err error) {
 	if err = r.lockFolder(); err == nil {
 		state, err = r.folder.State()
@@ -117,9 +117,9 @@ func (l *oneAgent) lockOwnFolder(r *run) (state runs.State, err error) {
 	return state, cmp.Or(err, r.folder.RemoveStale())
 }
 
-// beginNext takes part in the next session, from its starting state. Once the result is final there
-// is nothing left to do. A session that is over before this agent has its starting state is
-// followed by the next one.
+// beginNext enters the next session and returns where its run begins. If a session ends before this
+// agent has its starting state, it tries the next one. If the result is final already, nothing is
+// left to do.
 func (l *oneAgent) beginNext(ctx context.Context, r *run) (at beginning, err error) {
 	for {
 		s, err := l.meeting.Next(ctx)
@@ -132,7 +132,7 @@ func (l *oneAgent) beginNext(ctx context.Context, r *run) (at beginning, err err
 		case errors.Is(err, context.Canceled):
 			return at, fmt.Errorf("%w as it waited for the other agents", train.ErrInterrupted)
 		case errors.Is(err, dsbo.ErrPeer):
-			if state, e := r.folder.State(); e == nil && state == runs.Finished {
+			if state, e := r.folder.State(); e == nil && state == runs.Finished { // but the others did not answer
 				return at, fmt.Errorf("the result is in %s; whether a quorum has it is not known: %w", r.folder, err)
 			}
 		}
@@ -143,9 +143,9 @@ func (l *oneAgent) beginNext(ctx context.Context, r *run) (at beginning, err err
 	}
 }
 
-// begin returns the starting state of a session: a member's handover, for an agent that lacks it,
-// else the agent's own checkpoint. A session may begin at the start, or with the result, which need
-// no checkpoint.
+// begin returns where a session begins. Its starting state is the agent's own checkpoint or, for an
+// agent that lacks it, a copy that another member hands over in Join. No checkpoint is needed for a
+// session that begins at the start or with the result.
 func (l *oneAgent) begin(ctx context.Context, r *run, s Session) (at beginning, err error) {
 	d := s.Decided()
 	at = beginning{team: s, changes: d.Log, finished: d.Begin.Iteration == register.Result}
@@ -162,7 +162,8 @@ func (l *oneAgent) begin(ctx context.Context, r *run, s Session) (at beginning, 
 		}
 	}
 	at.setupKept = at.point != nil || l.hasKept(runs.SetupFile)
-	// from the start on all agents write the common results once more, as save waits for all
+	// At a start all agents prepare their folders anew, even a ready one: save waits for all
+	// agents.
 	r.folderOpen = r.folderOpen && at.point != nil
 	r.view.Note(Note{
 		Text: fmt.Sprintf("session %d begins with %s, %s", d.Number, wording.Count(len(d.Epoch.Members), "agent"),
@@ -197,8 +198,9 @@ func (l *oneAgent) pointAt(r *run, at register.Point) (*train.Point, error) {
 	return &points[k], nil
 }
 
-// receive stores a member's handover in the run folder, and this agent starts from it: the setup,
-// the configuration and the returned checkpoint, or the result.
+// receive stores what a member hands over in the run folder: the result, or the setup,
+// configuration and checkpoint, of which the checkpoint is returned. An agent that was admitted
+// after the start has no configuration of its own yet, so it adopts the member's.
 func (l *oneAgent) receive(r *run, d register.Session, given []byte) (*train.Point, error) {
 	if d.Begin.Iteration == register.Result {
 		return nil, runs.UnpackResult(r.folder, given, l.identity)
@@ -208,12 +210,12 @@ func (l *oneAgent) receive(r *run, d register.Session, given []byte) (*train.Poi
 	if !ok || !whole {
 		return nil, dsbo.Errorf(dsbo.ErrPeer, "what a member hands over is cut short")
 	}
-	if len(setup) > 0 { // else nothing was found together
+	if len(setup) > 0 { // else the task exchanges nothing as it loads
 		if err := r.folder.WriteFile(runs.SetupFile, setup); err != nil {
 			return nil, err
 		}
 	}
-	if admitted := l.agent >= l.agents; admitted { // it joins a run that has begun: its folder is made ready here
+	if admitted := l.agent >= l.agents; admitted {
 		if err := l.adoptConfig(r, config); err != nil {
 			return nil, fmt.Errorf("the configuration that a member hands over: %w", err)
 		}
@@ -235,9 +237,10 @@ func (l *oneAgent) adoptConfig(r *run, theirs []byte) error {
 	return r.folder.WriteConfig(config)
 }
 
-// attemptAgain makes the result final, once it is on all agents' disks, and waits until they know
-// that. After the end of a session, at any of these steps, the run continues in the next one: other
-// agents may lack the result.
+// attemptAgain ends an attempt. After success it makes the result final, once it is on the disks of
+// all agents, and waits until all know that. If the session is over before, after success or not,
+// the run continues in the next session, because other agents may lack the result: again is true
+// then.
 func (l *oneAgent) attemptAgain(ctx context.Context, r *run, err error) (next beginning, again bool, end error) {
 	hasResult := err == nil
 	if hasResult && !l.final {

@@ -24,8 +24,8 @@ func (f agentsFlag) String() string {
 	return strconv.Itoa(f.Agents)
 }
 
-// Set implements flag.Value. A single number counts agents, and the settings check it later: a
-// graph file may bring it.
+// Set implements flag.Value. A single number is the number of agents; it is checked with the other
+// settings, since a graph file may override it. Several are the numbers of files.
 func (f agentsFlag) Set(text string) error {
 	var numbers []int
 	parts := strings.Split(text, ",")

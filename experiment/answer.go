@@ -16,9 +16,9 @@ import (
 // mostNotes is the largest number of lines of notes.
 const mostNotes = 6
 
-// writeAnswer writes what a person asks of a run over tables: how good the model is, what joining
-// gave each site, which features count, and what there is to know. Rows of sites have the colour of
-// their outcome on a terminal, and notes beyond mostNotes lines are left out.
+// writeAnswer writes the short summary of a run over tables: how good the model is, how much each
+// site gained by joining, which features count, and notes. On a terminal the rows of sites have the
+// colour of their outcome. Notes beyond mostNotes lines are left out.
 func writeAnswer(b *bytes.Buffer, s *runs.Summary, a runs.Assessment, terminal bool) error {
 	paragraph := func(text string) {
 		if text != "" {
@@ -50,14 +50,14 @@ func writeAnswer(b *bytes.Buffer, s *runs.Summary, a runs.Assessment, terminal b
 	return nil
 }
 
-// joinedRows returns the table of the effect of joining on each site, and on all test rows
-// together; nil if there are no sites.
+// joinedRows returns the table of what each site gained by joining, and all test rows together; nil
+// for a single site. The intervals of sites are widened to hold for all sites at once.
 func joinedRows(s *runs.Summary) [][]string {
 	if len(s.Sites) < 2 {
 		return nil
 	}
 	rows := [][]string{{"site", "rows", "own model", "joint model", "change by joining"}}
-	// intervals are as wide as a number of them at once must be
+	// intervals is the number of intervals that shall cover the truth together.
 	add := func(name string, one runs.Site, intervals int) {
 		row := []string{name, fmt.Sprint(one.Examples)}
 		if !one.Change.Known() {
@@ -84,8 +84,8 @@ func joinedRows(s *runs.Summary) [][]string {
 	return rows
 }
 
-// lossText writes a loss, or a difference, with four decimals: one of a large number, and more of
-// one that four round to 0, so that it shows two or three digits.
+// lossText formats a loss, or a difference of losses, with four decimals; with one from 100 on; and
+// with more if four decimals would round it to 0, so that two or three digits show.
 func lossText(n runs.Number) string {
 	decimals := 4
 	switch size := math.Abs(float64(n)); {
@@ -102,10 +102,10 @@ func lossText(n runs.Number) string {
 // negligible is the share of the largest weight below which a column is not among the used ones.
 const negligible = 0.01
 
-// featuresText names the columns that count beyond chance, or else those that the model uses most:
-// by the weight of a column times its step in a linear model, by the rise of the loss without it in
-// others, which are ordered by that. Several features of one column follow each other, and name it
-// once. "" where there is neither.
+// featuresText names the columns with effects beyond chance, or, without any, the columns that the
+// model uses most: in a linear model by the weight of a column times its step, in others by the
+// rise of the loss without it (Importances, largest first). It is "" if there are neither. Features
+// of one column are adjacent, so that Compact names it once.
 func featuresText(a runs.Assessment) string {
 	if a.Effects.ByChance() {
 		return fmt.Sprintf("No feature counts beyond chance (p = %.2g).", a.Effects.NoFeature)
@@ -141,8 +141,8 @@ func featuresText(a runs.Assessment) string {
 	return ""
 }
 
-// answerNotes returns what a reader has to know, the most pressing first. A note on measures names
-// all of them at once.
+// answerNotes returns the notes of writeAnswer, the most important first. Measures with heavy tails
+// share one note.
 func answerNotes(s *runs.Summary, a runs.Assessment) (notes []string) {
 	notes = append(notes, s.Warnings...)
 	for _, m := range s.Models {

@@ -12,8 +12,8 @@ import (
 	"dsbo/train"
 )
 
-// prepare chooses the view, and checks all settings that can be checked without data and without
-// other processes. Of several processes the leading one alone shows progress on stderr.
+// prepare chooses the view and checks all settings that can be checked without data and other
+// processes. Of several processes only the leading one shows progress on stderr.
 func (r *run) prepare(stderr io.Writer) (err error) {
 	if r.view = r.job.View; r.view == nil {
 		if !r.layout.leads() {
@@ -27,8 +27,8 @@ func (r *run) prepare(stderr io.Writer) (err error) {
 	return r.readChanges()
 }
 
-// attempt runs the method from a beginning on, and then finds the models. Beside an error it
-// returns an ending with all that was found until then, for the summary of a run that failed.
+// attempt runs the method from a beginning on and then finds the models. With an error it also
+// returns an ending with all results so far, for the summary of a failed run.
 func (r *run) attempt(ctx context.Context, at beginning) (*ending, error) {
 	e := &ending{run: r}
 	r.job.Sent.Begin(site.Loading)
@@ -46,7 +46,7 @@ func (r *run) attempt(ctx context.Context, at beginning) (*ending, error) {
 	if err != nil {
 		return e, err
 	}
-	e.problem = p // p stays of the roster; iterate replaces this by the last members' problem
+	e.problem = p // of all agents in the roster; iterate narrows it to the last members
 	if e.config, e.warnings, err = r.chooseSteps(ctx, at, &p); err != nil {
 		return e, err
 	}
@@ -68,13 +68,15 @@ func (r *run) attempt(ctx context.Context, at beginning) (*ending, error) {
 	return e, err
 }
 
-// iterate checks the configuration, shows the loaded problem and the seconds that loading took,
-// prepares the run folder and runs the iterations. Everything after them is of the last epoch's
-// agents. e.config stays without noise.
+// iterate checks the configuration, logs the problem and the seconds that loading took, prepares
+// the run folder and runs the iterations. What follows them concerns the members of the last epoch,
+// so e.problem is narrowed to these. The noise of differential privacy is added to a copy of
+// e.config.
 func (e *ending) iterate(ctx context.Context, took float64) (err error) {
 	r, c, p := e.run, e.config, &e.problem
-	// A checkpoint has digests of data that are keyed by the secrets of noise, and validateStart
-	// compares them: on a resume noise comes before. At a start its secrets need the open folder.
+	// validateStart compares digests of the data with the checkpoint's, which are keyed by the
+	// secrets of the noise: on a resume the noise must come first. At a start the secrets are made
+	// in the run folder, which must be open.
 	if err := p.guard.protect(&c, c.Resume); err != nil {
 		return err
 	}

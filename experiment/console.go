@@ -15,11 +15,11 @@ import (
 	"dsbo/runs/report"
 )
 
-// WriteResult writes the result of a finished run to w: the verdict, the table of models, their
-// cost, and the places of further files. For a run over tables, it answers a person's questions
-// first, and ends there unless all is set by -v. head names the problem. With page it first writes
-// report.html, and figures where the program draws them, to the run's folder. w gets all or, after
-// an error, nothing.
+// WriteResult writes the result of a finished run to w: the verdict, the table of models, the cost,
+// and the paths of further files. For a run over tables it writes the short summary (writeAnswer)
+// first, and only that unless all is set, by -v. head names the problem. With page it first writes
+// report.html to the run folder, with figures if the program draws them. After an error nothing is
+// written to w.
 func WriteResult(w io.Writer, s *runs.Summary, head string, folder runs.Folder, page, all bool) (err error) {
 	path := ""
 	if page {
@@ -38,7 +38,7 @@ func WriteResult(w io.Writer, s *runs.Summary, head string, folder runs.Folder, 
 			_, err = b.WriteTo(w)
 			return err
 		}
-	} else if !errors.Is(err, fs.ErrNotExist) {
+	} else if !errors.Is(err, fs.ErrNotExist) { // only runs over tables have an assessment
 		return err
 	}
 	writeVerdict(&b, s.Verdict, cli.IsTerminal(w))

@@ -34,10 +34,11 @@ type curator struct {
 	data   string // a digest of the agent's rows: others get other noise, even for the same question
 }
 
-// AddNoise rounds an answer about a kind of rows to the grid and adds noise to it, in dst.
-// sensitivity is the norm by which one row can move the answer at most; what and inputs are the
-// question, all but the rows themselves on which the answer depends. A question that was asked
-// before gets the answer that was given. An error leaves no part of the answer to be used.
+// AddNoise rounds the answer in dst, about a kind of rows, to a grid and adds noise to it.
+// sensitivity is the most, in norm, by which one row can change the answer. what and inputs are the
+// question: everything on which the answer depends except the rows. The noise is a function of the
+// question, so that a repeated question gets the same answer, which reveals nothing more. After an
+// error dst must not be used.
 func (c *curator) AddNoise(dst []float64, of rowKind, sensitivity float64, what string, inputs ...[]float64) error {
 	if sensitivity == 0 { // a product with v = 0, which is 0 whatever the rows
 		return nil
@@ -70,10 +71,11 @@ const (
 	margin = 1e-3
 )
 
-// gridOf returns the unit of a grid for a number of entries in which noise of deviation 2^gridBits
-// is multiplier times the sensitivity. Rounding moves each entry by a unit more, and the norm by
-// their root: 2^gridBits = multiplier·(sensitivity/grid + √entries). An answer for which rounding
-// would take more than half of the deviation is refused.
+// gridOf returns the unit of the grid on which noise of deviation 2^gridBits units is multiplier
+// times the sensitivity of an answer with a number of entries. Rounding to the grid increases the
+// sensitivity, by up to a unit for each entry and √entries in norm, so that the unit solves
+// 2^gridBits = multiplier·(sensitivity/grid + √entries). If the second term is more than half of
+// the right side, the answer is refused: it has too many entries.
 func gridOf(multiplier, sensitivity float64, entries int) (float64, error) {
 	left := 1<<gridBits - float64(multiplier*math.Sqrt(float64(entries)))
 	if left < 1<<(gridBits-1) {
@@ -85,8 +87,9 @@ func gridOf(multiplier, sensitivity float64, entries int) (float64, error) {
 	return multiplier * sensitivity / left, nil
 }
 
-// questionKey returns the key of a question: its name, its inputs, the agent's rows, and the size
-// of its answer's noise.
+// questionKey returns a digest of a question: its name and inputs, the agent's rows, and the size
+// of the noise. Two questions must never share noise, since the difference of the answers would be
+// exact, so everything that an answer depends on is part of the key.
 func (c *curator) questionKey(what string, sensitivity float64, inputs [][]float64) []byte {
 	h := sha256.New()
 	h.Write([]byte(what + "\n" + c.data + "\n"))
@@ -94,7 +97,7 @@ func (c *curator) questionKey(what string, sensitivity float64, inputs [][]float
 	write(sensitivity)
 	write(c.terms.Multipliers[:]...)
 	for _, input := range inputs {
-		write(float64(len(input))) // so that no other inputs are the same numbers
+		write(float64(len(input))) // else (a), (b, c) and (a, b), (c) would be the same
 		write(input...)
 	}
 	return h.Sum(nil)

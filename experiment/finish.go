@@ -13,9 +13,10 @@ import (
 	"dsbo/train"
 )
 
-// finish finds the models that the best iterate is compared with, and keeps the better one. Where
-// the best iterate does not beat the rival, searches for a better λ follow: back from it to the
-// constant, then downhill. The kept model is written before further comparisons, which may fail.
+// finish compares the model at the best iterate with its rivals, the models at λ = 0 and at the
+// best constant, and keeps the better one. If the best iterate does not beat them, two searches
+// look for a better λ: on the line from it to the constant (Backtrack), then by descent on Φ. The
+// kept model is written before further comparisons, which may fail.
 func (e *ending) finish(ctx context.Context) error {
 	r, of, best := e.run, e.result, e.result.Best
 	solver := cmp.Or(of.Exact, e.problem.Solver()) // warm, where records had exact values
@@ -23,8 +24,8 @@ func (e *ending) finish(ctx context.Context) error {
 		riseNotes(of.Records, best, of.Iterations, r.settings.Iterations, e.problem.meaning.Symbol))
 	tuned := candidates.NewModel(e.problem.meaning.Symbol+" tuned", runs.Unknown(), best.X)
 	found := e.newFinder(e.problem.Problem, len(best.X), solver)
-	found.Second = best.Y                           // the other start of solutions that are not the only ones
-	found.Spent = of.Last().HVP / r.settings.Agents // products of an agent so far, which bound searches
+	found.Second = best.Y                           // second start of solves where there are several minima
+	found.Spent = of.Last().HVP / r.settings.Agents // products of an agent so far; searches may take as many
 	if err := found.Solve(ctx, tuned, best.Y, best.Z); err != nil {
 		return err
 	}
@@ -94,8 +95,8 @@ func iterateSentence(algorithm, x string, of *train.Result, tuned *candidates.Mo
 		x, cmp.Or(strings.Join(facts, " and "), "no loss is known"))
 }
 
-// gainsOf returns the gains of the tuned model over a rival; nil: one of them is not finite. start
-// is the validation loss at the start, which only the leading rank knows.
+// gainsOf returns the gains of the tuned model over a rival, or nil if one of the two is not finite
+// (no Y). start is the validation loss at the start, known to the leading rank only.
 func gainsOf(ctx context.Context, tuned, rival *candidates.Model, start runs.Number) ([]runs.Gain, error) {
 	if tuned.Y == nil || rival.Y == nil {
 		return nil, nil

@@ -13,9 +13,9 @@ import (
 	"dsbo/train"
 )
 
-// runFolder chooses the run folder, and how it is begun. Without -out it is the first free one of
-// BASE, BASE-2, BASE-3 and so on in the folder for results, with a BASE of the task, the preset and
-// the seed; with -resume the last that is not free, and with -force BASE.
+// runFolder returns the run folder and how the run begins there. Without -out it is one of BASE,
+// BASE-2, BASE-3 and so on in the folder for results, where BASE consists of task, preset and seed:
+// the first that does not exist; with -resume the last that does; with -force always BASE.
 func (s *Settings) runFolder() (runs.Folder, runs.Mode, error) {
 	mode := runs.ModeOf(s.Resume, s.Force)
 	if s.Out != "" {
@@ -48,9 +48,10 @@ func (r *run) checkpoints(agents []int) ([]train.Point, error) {
 	return points, err
 }
 
-// openFolder prepares the run folder, once, with the changes of members so far and the common
-// results. -force begins a new run, whose noise must have new secrets. Processes that share the
-// folder wait until the leading one has prepared it.
+// openFolder prepares the run folder: it writes the configuration, the setup, and the changes of
+// members so far. It does so once in a process. With -force the secrets of an earlier run's noise
+// are removed, since another run must not reuse them. If several processes share the folder, the
+// others wait until the leading one has prepared it.
 func (r *run) openFolder(ctx context.Context, changes membership.Log, found *setup) error {
 	if r.folderOpen {
 		return nil
@@ -84,9 +85,10 @@ func (r *run) openFolder(ctx context.Context, changes membership.Log, found *set
 	return r.layout.awaitFolder(ctx)
 }
 
-// writeFailure writes the summary of a run that ended with an error, if its iterations had begun
-// and their results are not complete in the folder, and returns that error. There is a page where
-// one is wanted and no iteration will follow: after a divergence, or once iterations are over.
+// writeFailure writes the summary of a run that failed with err, and returns err, perhaps with an
+// addition. It writes none if no iteration had begun, or if the complete result is in the folder. A
+// page is written, if wanted, only if no iterations can follow: after divergence, or after the
+// last.
 func (e *ending) writeFailure(err error) error {
 	r := e.run
 	if e.result == nil || !r.layout.leads() || e.written {

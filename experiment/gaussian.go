@@ -25,9 +25,10 @@ func discreteGaussian(r *rand.Rand) int64 {
 	}
 }
 
-// discreteLaplace draws a size and a sign: n with probability proportional to e^{−|n|/2^gridBits}.
-// The last gridBits bits of the size are a uniform draw u that is taken with probability
-// e^{−u/2^gridBits}, and the other bits are the successes in a row of draws with probability 1/e.
+// discreteLaplace draws a whole number n, as size and sign, with probability proportional to
+// e^{−|n|/2^gridBits}. The low gridBits bits of the size are a uniform u accepted with probability
+// e^{−u/2^gridBits}; the high bits count the successes, until the first failure, of draws with
+// probability 1/e.
 func discreteLaplace(r *rand.Rand) (size uint64, negative bool) {
 	for {
 		size = r.Uint64() >> (64 - gridBits)
@@ -38,13 +39,14 @@ func discreteLaplace(r *rand.Rand) (size uint64, negative bool) {
 			size += 1 << gridBits
 		}
 		negative = r.Uint64()>>63 == 1
-		if size > 0 || !negative { // 0 has one sign
+		if size > 0 || !negative { // else 0 would be drawn twice as often
 			return size, negative
 		}
 	}
 }
 
-// bernoulliExp is true with probability e^{−γ}, where γ = numerator/2^shift.
+// bernoulliExp returns true with probability e^{−γ}, where γ = numerator/2^shift, using only exact
+// draws of rational probability (Canonne, Kamath, Steinke 2020, algorithm 1).
 func bernoulliExp(r *rand.Rand, numerator uint64, shift int) bool {
 	one := uint64(1) << shift
 	for ; numerator > one; numerator -= one { // e^{−γ} = e^{−1} e^{−(γ−1)}

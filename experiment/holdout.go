@@ -10,11 +10,11 @@ import (
 	"dsbo/models"
 )
 
-// Without -holdout, a tenth of the validation examples is held out if all agents together have
-// enough of them, each has some, and they are not many more than the training examples: otherwise λ
-// gains more from a tenth more examples than it loses by over-fitting. If there are fewer of them,
-// and few per hyperparameter, an unrestrained λ fits these examples alone: a fifth is held out, as
-// long as it is enough for a judgement.
+// Rules for the share of held-out examples without -holdout. A tenth is held out if all agents
+// together have enough validation examples, each has some, and they are not many more than the
+// training examples; otherwise λ would gain more from that tenth than it loses by over-fitting.
+// With fewer examples, and few for each hyperparameter, λ without a prior over-fits badly: a fifth
+// is held out, unless it would be too small to judge by.
 const (
 	defaultHoldout  = 0.1
 	leastValidation = 4000 // of all agents together
@@ -25,9 +25,10 @@ const (
 	enoughForEach   = 5   // validation examples for each hyperparameter
 )
 
-// defaultHoldoutOf returns the default share of held-out examples for a model: validation and
-// training are the numbers of examples of all agents, and least the fewest validation examples of
-// one agent. A prior on λ, with a deviation, restrains it as well as held-out examples do.
+// defaultHoldoutOf returns the share of held-out examples for a model by the rules above.
+// validation and training count the examples of all agents, and least is the fewest validation
+// examples of one agent. A model whose λ has a prior (Restraint with a deviation) needs none of the
+// second rule.
 func defaultHoldoutOf(validation, training, least float64, m models.Model) float64 {
 	p, _ := m.Dims()
 	of, ok := m.(models.Restrained)
@@ -66,14 +67,15 @@ func (f holdoutFlag) Set(text string) (err error) {
 	return nil
 }
 
-// chooseHoldout sets the share of held-out examples if -holdout names none: at the start of a run
-// by all agents' numbers of validation and training examples, in a resumed run from the run folder.
-// Agents that joined the run later do not count, so that all choose the same.
+// chooseHoldout sets the share of held-out examples unless -holdout gives it. At the start of a run
+// it follows from the numbers of examples of the starting agents, so that agents that join later
+// choose the same; a resumed run takes it from the run folder. Compositional problems hold nothing
+// out: Φ is no mean over examples, so that single examples cannot judge x.
 func (r *run) chooseHoldout(ctx context.Context, at beginning, l *loaded) error {
 	if r.settings.holdoutNamed {
 		return nil
 	}
-	if models.IsCompositional(l.model) { // Φ is no mean over examples, so that single ones do not judge x
+	if models.IsCompositional(l.model) {
 		r.settings.Holdout = 0
 		return nil
 	}

@@ -58,9 +58,10 @@ func (j *Job) chosenLayout() (layout, error) {
 	return start()
 }
 
-// finishJob runs the method, in as many attempts as it takes, and prints the result, or writes why
-// it failed. A nil stdout means no print. A process that takes over a result found elsewhere prints
-// none.
+// finishJob runs the method, in several attempts if the layout asks for that, and prints the result
+// to stdout unless that is nil, or writes why the run failed. A process that received the result
+// from another one (e.result is nil) prints nothing. The folder of a finished run loses the files
+// that only a resume needs.
 func (r *run) finishJob(ctx context.Context, stdout, stderr io.Writer) (err error) {
 	if err = r.prepare(stderr); err != nil {
 		return err
@@ -74,7 +75,7 @@ func (r *run) finishJob(ctx context.Context, stdout, stderr io.Writer) (err erro
 		switch {
 		case !at.finished:
 			e, err = r.attempt(ctx, at)
-		case !e.written: // the result in the folder is not this attempt's, which was cut short
+		case !e.written: // the result in the folder is another agent's, as this attempt was cut short
 			e = new(ending)
 		}
 		at, again, err = r.layout.attemptAgain(ctx, r, err)
@@ -87,7 +88,7 @@ func (r *run) finishJob(ctx context.Context, stdout, stderr io.Writer) (err erro
 	if !r.layout.leads() {
 		return nil
 	}
-	// secrets of noise and kept results serve a resume, and a finished run has none
+	// A finished run cannot be resumed: it needs neither the noise's secrets nor kept results.
 	if err := errors.Join(r.folder.RemoveWithPrefix(runs.NoisePrefix),
 		r.folder.RemoveWithPrefix(runs.KeptPrefix)); err != nil {
 		return err

@@ -17,12 +17,12 @@ import (
 	"dsbo/train"
 )
 
-// conclude adds others and the tuned model, which is the last of the table, and the verdict of
-// their gains to the summary, and returns the model to keep: the rival, which is among others, if
-// the tuned one has lost. It marks that model as kept. A rival with a known Lambda, which is one
-// number for all, is the best of the constants: its name becomes so before the table copies it. The
-// verdict is on tuning, unless head names something else. Where a search after the iterations has
-// found the tuned λ, it is not the method's.
+// conclude adds the table of models, others and then the tuned one, and the verdict to the summary.
+// It returns the model to keep and marks it: the tuned one, or rival, which is among others, if the
+// tuned one has lost. The name of a rival with one λ for all (Lambda is known) becomes "best
+// constant"; this must precede the table, which copies the models. head replaces the subject of the
+// verdict if it is not tuning. If a search after the iterations found the tuned λ, the verdict does
+// not credit the method.
 func (e *ending) conclude(head string, tuned, rival *candidates.Model, lost bool, others []*candidates.Model,
 	gains []runs.Gain, notes []string) *candidates.Model {
 	kept := tuned
@@ -65,9 +65,8 @@ func unmovedNotes(tuned, rival *candidates.Model, symbol string) []string {
 		rival.Name)}
 }
 
-// addSpread gives gains the largest change of a loss between the two solutions of a model of a
-// nonconvex lower problem, which were found from two starts. A model with one solution changes
-// nothing.
+// addSpread widens the spreads of gains by the differences between the two solutions, from two
+// starts, of models whose lower problem is not convex. A model with one solution changes nothing.
 func addSpread(ctx context.Context, gains []runs.Gain, of ...*candidates.Model) error {
 	for _, m := range of {
 		other, ok := m.Other()
@@ -102,8 +101,9 @@ func (e *ending) writeFinished(ctx context.Context) error {
 	return e.run.layout.save(ctx, func() error { return e.run.folder.WriteSummary(e.summary) })
 }
 
-// saveKept writes the kept model, if it is finite, and the task's results for it. If that fails, a
-// note and a warning replace the task's notes.
+// saveKept writes the kept model, unless it is not finite (no Y), and the task's results for it. If
+// the task's model diverges, a note and a warning replace the task's notes and the run still
+// succeeds: the models of the table are valid.
 func (e *ending) saveKept(ctx context.Context, kept *candidates.Model, final *finalist) error {
 	if kept.Y == nil {
 		return nil
@@ -201,9 +201,9 @@ func unconvergedNotes(models []runs.Model, symbol string) []string {
 		strings.Join(names, "; "), symbol)}
 }
 
-// reachedNotes returns a note on the meaning of Φ if the lower problem is not known to be convex,
-// so that solutions are merely reached; and on the least eigenvalues of its Hessian, of the first
-// and the last record.
+// reachedNotes returns a note for lower problems that are not known to be convex: Φ is then at the
+// minima that the solver reached. It includes how far the minima from two starts differ, solves
+// that did not settle, and the least eigenvalue of the Hessian at the first and last records.
 func reachedNotes(models []runs.Model, records []runs.Record) []string {
 	var reached, unsettled, spreads []string
 	for _, m := range models {
@@ -243,9 +243,10 @@ func reachedNotes(models []runs.Model, records []runs.Record) []string {
 	return []string{note}
 }
 
-// riseNotes returns a note that the held-out loss rose by more than chance ([train.Best]) while the
-// validation loss fell, as far as the printed digits show, or on the reason why a run ended after
-// done of all iterations; nil where neither is so. symbol is λ or x.
+// riseNotes returns a note if the held-out loss rose by more than chance ([train.Best]) after the
+// best iterate. If the validation loss fell meanwhile, in its printed digits, λ over-fits the
+// validation examples, and the note says so. Otherwise there is a note only if the run ended early
+// because of the rise, after done of all iterations. symbol is λ or x.
 func riseNotes(records []runs.Record, best train.Best, done, all int, symbol string) []string {
 	i := slices.IndexFunc(records, func(rec runs.Record) bool { return rec.Iteration == best.Iteration })
 	if i < 0 || best.Rose < train.LeastRose {

@@ -53,8 +53,8 @@ func (r *run) lockFolder() (err error) {
 	return err
 }
 
-// chooseFolder locks the run folder, checks that a run in it was made by the same layout of
-// processes, and removes partial files that a killed process has left.
+// chooseFolder locks the run folder, checks that it suits the mode and, for a resume, that its run
+// has the same flags and layout of processes. It removes partial files of a killed process.
 func (r *run) chooseFolder(l layout) error {
 	if err := r.lockFolder(); err != nil {
 		return err
@@ -80,8 +80,9 @@ func (r *run) checkFlags() error {
 	return err
 }
 
-// checkOwner reports a folder whose run has its agents elsewhere, or belongs to another agent. Each
-// process resumes the checkpoints of its own agents, so that their number must be the same.
+// checkOwner returns an error if the run in the folder belongs to another agent, or has its agents
+// in another number of processes or another transport. Each process resumes the checkpoints of its
+// own agents, so these must be the same.
 func (r *run) checkOwner(l layout) error {
 	var own runs.Config
 	l.describe(&own)

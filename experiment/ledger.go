@@ -49,8 +49,7 @@ type noiseLedger struct {
 	counts [rowKinds]int
 }
 
-// openNoiseLedger opens the file, or makes it with a new secret. What a process that was killed
-// left of a name is cut off.
+// openNoiseLedger opens the ledger in a file, or creates it with a new secret.
 func openNoiseLedger(path string) (*noiseLedger, error) {
 	file, err := files.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
@@ -63,14 +62,14 @@ func openNoiseLedger(path string) (*noiseLedger, error) {
 	return l, nil
 }
 
-// read reads the secret and the names, or makes a secret in a file without one. Bytes after the
-// last whole name are cut off.
+// read reads the secret and the names, or writes a new secret to a file without a whole one. A
+// partial name at the end, left by a process that was killed, is cut off: its answer was not given.
 func (l *noiseLedger) read() error {
 	all, err := io.ReadAll(l.file)
 	if err != nil {
 		return err
 	}
-	if len(all) < secretLen { // no answer was given before the secret was whole
+	if len(all) < secretLen { // new, or cut short; no answer is given before the secret is on disk
 		crand.Read(l.secret[:])
 		if err := l.truncate(0); err != nil {
 			return err
@@ -116,10 +115,11 @@ func (l *noiseLedger) Keyed(digest string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// noise returns the source of an answer's noise, once the answer's name is on disk. question is all
-// that the answer depends on. Seed and name are two digests of it by the secret, of which neither
-// reveals the other. An answer beyond the most is refused with [dsbo.ErrConfig], unless it was
-// given before.
+// noise returns the random source of an answer's noise. Its seed is a keyed digest of the question,
+// everything that the answer depends on, so that a repeated question has the same noise. The
+// answer's name, another digest, which does not reveal the seed, is on disk before noise returns,
+// so that a crash cannot make answers uncounted. An answer that is new and beyond the most is
+// refused with [dsbo.ErrConfig].
 func (l *noiseLedger) noise(of rowKind, question []byte, most int) (*rand.Rand, error) {
 	mac := hmac.New(sha256.New, l.secret[:])
 	mac.Write([]byte{byte(of)})

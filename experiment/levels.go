@@ -18,11 +18,12 @@ type levelChoice struct {
 	Gain                    runs.Gain
 }
 
-// chooseLevels finds the structures of models in which each site has a level of its own. If their
-// loss on rows unseen by these models is below plain's, the structures without levels, it returns
-// them, the problem of their parts, and c with the levels; else plain and its parts. The note has
-// both losses. Levels with one penalty for all are tried first, which is quick: where these promise
-// nothing, no structures are looked for.
+// chooseLevels decides whether each site gets a level (intercept) of its own. It returns structures
+// of penalties for models with levels, with their problem parts and with c set accordingly, if
+// their cross-fitted loss promises a gain over plain, the structures without levels; else plain and
+// its parts. The note compares the losses. Levels with a single penalty are tried first, which is
+// cheap: if these promise nothing, the search for structures is skipped. Levels.Always skips the
+// comparison.
 func (e *ending) chooseLevels(ctx context.Context, c CrossFit, plain *candidates.Structures,
 	parts train.Problem) (CrossFit, *candidates.Structures, train.Problem, string, error) {
 	best, err := kept(ctx, e, "levels", func() (levelChoice, error) { return e.tryLevels(ctx, c, plain, parts) })
@@ -47,9 +48,10 @@ func (e *ending) chooseLevels(ctx context.Context, c CrossFit, plain *candidates
 	return with, found, ofLevels, levelNote(best, true), nil
 }
 
-// tryLevels returns the best strength of levels by one penalty for all; then the best one of slopes
-// beside these, where they are better or always asked for: least then forgets the levels without
-// slopes. Its gain is over plain with one penalty, on rows of parts that no model has seen.
+// tryLevels searches, with one penalty for all columns, for the best strength of the shrinkage of
+// levels; then for the best strength of slopes at that strength of levels. Slopes are taken only if
+// they lower the criterion, or if Levels.Always asks for them. The gain of the best choice is over
+// plain with one penalty, on rows that the models have not seen.
 func (e *ending) tryLevels(ctx context.Context, c CrossFit, plain *candidates.Structures,
 	parts train.Problem) (best levelChoice, err error) {
 	least := math.Inf(1) // criterion of best
@@ -75,7 +77,7 @@ func (e *ending) tryLevels(ctx context.Context, c CrossFit, plain *candidates.St
 	if c.Levels.Slopes == nil {
 		return best, nil
 	}
-	if c.Levels.Always {
+	if c.Levels.Always { // slopes need not beat levels alone
 		least = math.Inf(1)
 	}
 	ofLevels := best.Strength

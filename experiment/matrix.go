@@ -2,9 +2,9 @@ package experiment
 
 import "dsbo"
 
-// chooseMatrix returns the matrix of a problem's products: the one of -curvature, else the Hessian.
-// Only the Hessian has a known bound for the noise of differential privacy. All agents have one
-// model: the first here tells whether its losses have a Gauss-Newton matrix.
+// chooseMatrix returns the matrix of a problem's products, by -curvature. With differential privacy
+// it must be the Hessian, the only one with a known bound for the noise. For the Gauss-Newton
+// matrix the loss must mark its outputs; all agents have the same model, so checking one suffices.
 func (s *Settings) chooseMatrix(p *problem) (m dsbo.CurvatureMatrix, err error) {
 	if m = s.Matrix; m == dsbo.Hessian {
 		return m, nil

@@ -15,8 +15,9 @@ import (
 	"dsbo/train"
 )
 
-// readChanges reads the membership log that -membership names or, for a resumed run, the one in its
-// folder, and checks it against the settings. -resume has set -out when it read the run's flags.
+// readChanges reads the membership log of -membership or, for a resumed run, of its folder, and
+// checks it against the settings. (Parsing -resume has set -out.) A log is replayed in one process
+// only.
 func (r *run) readChanges() (err error) {
 	s := r.settings
 	switch {
@@ -25,7 +26,7 @@ func (r *run) readChanges() (err error) {
 		if err != nil {
 			return dsbo.ConfigErrorf("-membership: %w", err)
 		}
-		if len(lines) > 0 && lines[len(lines)-1] != '\n' { // a crash may leave such a line, which Parse passes over
+		if len(lines) > 0 && lines[len(lines)-1] != '\n' { // Parse would skip it, as a line that a crash left
 			return dsbo.ConfigErrorf(
 				"-membership: %s: the last line must be whole, with a line feed at its end", s.Membership)
 		}
@@ -53,10 +54,11 @@ func (r *run) readChanges() (err error) {
 	return nil
 }
 
-// admit adds the shards of the agents that the log admits, after the shards of the starting agents.
-// If all agents are in this process it loads their data, for each the data of all agents up to it,
-// since a task may keep loaded values for the end of the run. Common results from the start are
-// unchanged.
+// admit appends shards, after the ones of the starting agents, for the agents that the membership
+// log admits. An agent in another process, or one that never joins, gets an empty shard. In this
+// process a task loads an agent's data as one of i+1 agents, with the common results of the start;
+// its model must have the run's dimensions. Test examples are split among the agents first, so that
+// the parts of the starting agents do not change.
 func (r *run) admit(changes membership.Log, l *loaded) error {
 	if len(changes) == 0 {
 		return nil
@@ -68,7 +70,7 @@ func (r *run) admit(changes membership.Log, l *loaded) error {
 	}
 	for i := len(l.data.Shards); i < changes.Roster(r.settings.Agents); i++ {
 		joins := slices.ContainsFunc(changes, func(c membership.Change) bool { return slices.Contains(c.Members, i) })
-		if r.layout.ownsFiles() || !joins { // it is in another process, or nowhere
+		if r.layout.ownsFiles() || !joins {
 			l.data.Shards = append(l.data.Shards, data.Shard{})
 			continue
 		}
@@ -92,8 +94,8 @@ func (r *run) admit(changes membership.Log, l *loaded) error {
 	return nil
 }
 
-// splitTests gives each agent its part of the test examples as its own: the parts stay whoever
-// is there.
+// splitTests gives each agent its part of the common test examples as its own, so that later
+// changes of members do not change the parts.
 func splitTests(t *data.Task) error {
 	shards := slices.Clone(t.Shards)
 	for i := range shards {
@@ -117,8 +119,9 @@ func noteChange(v Viewer, changes membership.Log, e membership.Epoch) {
 		Facts: []any{"epoch", e.Number, "iteration", e.Iteration, "members", e.Members}})
 }
 
-// memberData returns the data of the members of an epoch, at their positions. Members are in
-// ascending order; the zero epoch has all agents.
+// memberData returns the data of the members of an epoch, each at its position among the members,
+// which ascend. The zero epoch has all agents. A member without a shard was admitted after the data
+// were loaded and is in another process.
 func memberData(t data.Task, e membership.Epoch) data.Task {
 	n := len(e.Members)
 	allMembers := n == 0 || n == len(t.Shards) && e.Members[n-1] < n
@@ -130,7 +133,7 @@ func memberData(t data.Task, e membership.Epoch) data.Task {
 		if i < len(t.Shards) {
 			shards = append(shards, t.Shards[i])
 		} else {
-			shards = append(shards, data.Shard{}) // it was admitted, and is elsewhere
+			shards = append(shards, data.Shard{})
 		}
 	}
 	t.Shards, t.AllTrainRows = shards, max(t.AllTrainRows, t.TrainRows())

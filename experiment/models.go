@@ -17,8 +17,8 @@ import (
 )
 
 // rivals returns the models that the tuned one is compared with, in the order of the table, and the
-// best of them, which the verdict is against: the baselines of the model's own, where it has some,
-// which may be of other models; else the constants 0 and the best one, which may be 0 as well.
+// best of them, against which the verdict is. They are the model's own baselines if it has some,
+// which may be other models; else the models at λ = 0 and at the best constant, which may be 0 too.
 func (e *ending) rivals(ctx context.Context,
 	found *candidates.Finder) (all []*candidates.Model, best *candidates.Model, err error) {
 	m, ok := e.problem.model.(models.Baselined)

@@ -6,12 +6,13 @@ import (
 	"dsbo/experiment/site"
 )
 
-// AskSite adds the job's needs of the site of this agent, of n at the start, as far as flags and
-// the site's own table show them. Needs that depend on common results are asked for by Job.Site
-// when they are known. Errors other than a policy's match dsbo.ErrConfig.
+// AskSite asks, by need, whether the policy of this agent's site permits the job, of n agents at
+// the start, as far as flags and the site's own table tell what it needs. Needs that depend on
+// common results are asked later, by Job.Site. Errors other than the policy's match dsbo.ErrConfig.
 //
 // from has the needs of the exchange: whether sums are unmasked, and who can admit agents. A method
-// that mixes sends its vectors to neighbours unmasked. Noise makes all of that harmless.
+// that mixes sends its vectors to neighbours unmasked. With the noise of differential privacy none
+// of these needs permission.
 func (j *Job) AskSite(agent, n int, from site.Request, need site.Need) error {
 	s := j.Settings
 	p, err := j.resolveParameters()
@@ -23,7 +24,7 @@ func (j *Job) AskSite(agent, n int, from site.Request, need site.Need) error {
 		return err
 	}
 	mixes, shown := false, Sites{}
-	for k := range min(s.Iterations, askedIterations) { // some mix after a few iterations alone
+	for k := range min(s.Iterations, askedIterations) { // some methods do not mix in the first ones
 		mixes = mixes || m.Cost(k).Messages > 0
 	}
 	if j.Task.SiteFlags != nil && s.Epsilon == 0 {
@@ -45,8 +46,8 @@ func (j *Job) AskSite(agent, n int, from site.Request, need site.Need) error {
 		Private: s.Epsilon != 0, Collective: unmet, Need: need})
 }
 
-// askRows asks the policies of this process's sites for the use of their rows: each part of them is
-// a sum's terms, which may be of too few.
+// askRows asks the policies of this process's sites whether their rows may be used. Each set of
+// rows gives a site's term of a sum; a policy may require a least number of rows for a term.
 func (r *run) askRows(t data.Task, local ...int) error {
 	if r.job.Site == nil {
 		return nil

@@ -77,8 +77,9 @@ func (p *pace) step(w work, units float64) {
 	p.last = now
 }
 
-// rate returns the seconds for a unit of a kind, and false while nothing has been timed. A kind
-// that has not begun has the rate of the first one in its list that has, by their work for a unit.
+// rate returns the seconds for a unit of a kind of work; false while nothing has been timed. For a
+// kind that has not begun it scales the rate of the most similar kind that has, by their work for a
+// unit.
 func (p *pace) rate(w work) (float64, bool) {
 	unitWork := [workKinds]float64{1, solutionWork, solutionWork}
 	nearest := [workKinds][]work{{iterating, evaluating, modelling}, {evaluating, modelling, iterating},
@@ -91,8 +92,8 @@ func (p *pace) rate(w work) (float64, bool) {
 	return 0, false
 }
 
-// progress returns the progress after a number of steps of a phase. The share never falls, also
-// where the plan grows.
+// progress returns the progress after done of a phase's steps. The share never falls, even if the
+// plan grows. While a kind of work has no rate, the share stays and the remaining time is unknown.
 func (p *pace) progress(phase string, done, of int) Progress {
 	spent, remaining := 0.0, 0.0
 	now := Progress{Phase: phase, Done: done, Total: of, Share: p.share, Remaining: -1}

@@ -18,8 +18,10 @@ type parameters struct {
 	unknown []string    // the names of flags that were given for parameters that the method lacks
 }
 
-// parameters returns the named method with the parameters of a preset's method that it has too, and
-// with the values of flags. Steps of y and z that stay open follow the curvature.
+// parameters returns the method of -algorithm. Its parameters are, in increasing priority:
+// defaults, where steps of y and z follow the curvature; those that the preset's method has too;
+// -T, -N, -alpha, -beta and -gamma; and -set. Flags for parameters that the method lacks are in
+// unknown, for a warning.
 func (s *Settings) parameters(preset algo.Method) (p parameters, err error) {
 	if p.method, err = algo.New(s.Algorithm); err != nil {
 		return p, fmt.Errorf("-algorithm: %w", err)
@@ -36,7 +38,8 @@ func (s *Settings) parameters(preset algo.Method) (p parameters, err error) {
 		if steps, ok := v.value.(int); ok && steps < 1 {
 			return p, dsbo.ConfigErrorf("-%s must be at least 1; it is %d", v.flag, steps)
 		}
-		// a step of y or z that follows the curvature is checked when it is bound; one of x cannot
+		// Steps of y and z that follow the curvature are checked when it is known; a step of x
+		// cannot.
 		if step, ok := v.value.(algo.Schedule); ok && (v.flag == "alpha" || !step.OfCurvature()) {
 			if _, err := step.For(s.Iterations); err != nil {
 				return p, fmt.Errorf("-%s: %w", v.flag, err)
@@ -55,8 +58,8 @@ func (s *Settings) parameters(preset algo.Method) (p parameters, err error) {
 }
 
 // mixing returns a graph's matrix with the mixing of -mix, which must suit the method and the
-// graph. A graph file may list weights that change from iteration to iteration, which no other
-// mixing replaces.
+// graph. If a graph file lists weights for each iteration, these are the mixing, and -mix must be
+// left open.
 func (s *Settings) mixing(m algo.Method, w *network.Matrix) (*network.Matrix, error) {
 	x, err := network.ParseMixing(cmp.Or(s.Mix, network.Plain{}.String()))
 	fromFile := network.IsChanging(w.Mixing())

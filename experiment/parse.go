@@ -15,8 +15,10 @@ import (
 	"dsbo/train"
 )
 
-// parse reads the command line. With -resume, omitted flags have the resumed run's values.
-// Settings.Flags becomes the list from which config.json repeats the command line.
+// parse reads the command line. With -resume, omitted flags take the resumed run's values. It sets
+// Settings.Flags, the list in config.json from which the command line can be repeated, and the
+// task's flags and their defaults, which checkpoints compare. -resume and -force exclude each
+// other.
 func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 	s := j.Settings
 	if err := f.Parse(args, stdout); err != nil {
@@ -38,7 +40,7 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 		fl := f.Lookup(name)
 		value := fl.Value.String()
 		s.taskFlags[name] = value
-		// a file or folder may have moved since a checkpoint: its content is compared instead
+		// A file or folder may have moved since a checkpoint, which compares its content instead.
 		if what, _ := flag.UnquoteUsage(fl); what == "file" || what == "folder" {
 			continue
 		}
@@ -60,8 +62,8 @@ func (j *Job) parse(f *cli.Flags, args []string, stdout io.Writer) error {
 	return nil
 }
 
-// parseResumed parses the flags of the run to resume, and args once more: flags given now come last
-// and count. It chooses the run's folder, which must have a run.
+// parseResumed parses the flags of the run to resume and then args again, so that flags given now
+// take precedence. It chooses the run's folder, which must have a run.
 func (s *Settings) parseResumed(f *cli.Flags, args []string, stdout io.Writer) error {
 	folder, mode, err := s.runFolder()
 	if err != nil {
@@ -85,9 +87,9 @@ func (s *Settings) parseResumed(f *cli.Flags, args []string, stdout io.Writer) e
 	return nil
 }
 
-// keepDefaults sets the task's flags, and K, to the values in a run's checkpoint: flags that were
-// not given had the defaults of the program that began it. A value that cannot be set is left out
-// here, and the resume is refused by its name when settings are compared.
+// keepDefaults sets the task's flags, and K, to the values in a run's checkpoint, since this
+// program may have other defaults than the one that began the run. A value that cannot be set is
+// skipped here; the later comparison of settings refuses the resume and names it.
 func (s *Settings) keepDefaults(f *cli.Flags, folder runs.Folder) {
 	var began struct {
 		Flags map[string]string `json:"flags"`

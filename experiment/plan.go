@@ -18,9 +18,10 @@ import (
 	"dsbo/train"
 )
 
-// Plan predicts the traffic of the job's run. It loads the data, and exchanges nothing. Within a
-// time it runs a pilot of the job in this process, in a temporary folder, whose counts replace
-// ranges; 0: no pilot. stderr shows the progress.
+// Plan predicts the traffic of the job's run. It loads the data, and exchanges nothing. If within
+// is positive it also runs a pilot: the job, in this process and a temporary folder, for at most
+// that long. A pilot that ends in time replaces predicted ranges by counts. stderr shows its
+// progress.
 func (j *Job) Plan(ctx context.Context, within time.Duration, stderr io.Writer) (*site.Plan, error) {
 	r, posed, err := j.poseHere(ctx)
 	if err != nil {
@@ -82,8 +83,8 @@ func (j *Job) explainModel(ctx context.Context, w io.Writer) error {
 	return o.WriteModel(w, j.Settings.ExplainModel == "dot")
 }
 
-// showData writes how the tables of the agents here are read: what they are, a table of their
-// columns, what is odd, and a table of sites where there are several.
+// showData writes how the tables of this process's agents are read (-check): a description, a table
+// of their columns, notes on odd values, and, for several sites, a table of sites.
 func (j *Job) showData(ctx context.Context, w io.Writer) error {
 	if j.Task.Card == nil {
 		return dsbo.ConfigErrorf("-check must have a task over tables; %s has none", j.Task.Name)
@@ -115,8 +116,8 @@ func (j *Job) showData(ctx context.Context, w io.Writer) error {
 	return cli.Table(w, card.SiteRows())
 }
 
-// planned returns the inputs of a plan for the run of a problem. Comparing sites adds its rows to
-// the plan, and a sum to the task's Ending.
+// planned returns the inputs of a plan for the run of a problem. A run that compares sites sends a
+// row of each site and one more sum, which belongs to the Ending.
 func (r *run) planned(p *problem, c train.Config) site.Run {
 	run := site.Run{
 		Line: fmt.Sprintf("%s; %v", p.line, r.graph), Config: c,
@@ -137,8 +138,8 @@ func (r *run) planned(p *problem, c train.Config) site.Run {
 	return run
 }
 
-// runPilot runs the job in this process, on the data that are here, in a temporary folder, and
-// returns what it sent; nil if that takes longer than within. It changes nothing of r.
+// runPilot runs the job in this process, on its data, in a temporary folder, and returns what it
+// sent; nil if that takes longer than within. It works on copies of r and its settings.
 func (r *run) runPilot(ctx context.Context, within time.Duration, stderr io.Writer) (*site.Pilot, error) {
 	folder, err := os.MkdirTemp("", "dsbo-pilot-")
 	if err != nil {
@@ -156,8 +157,8 @@ func (r *run) runPilot(ctx context.Context, within time.Duration, stderr io.Writ
 	began := time.Now()
 	e, err := pilot.attempt(limited, beginning{changes: r.changes})
 	switch {
-	case err != nil && ctx.Err() == nil && limited.Err() != nil:
-		return nil, nil // the ranges stay
+	case err != nil && ctx.Err() == nil && limited.Err() != nil: // only the pilot's time is over
+		return nil, nil
 	case err != nil:
 		return nil, err
 	}

@@ -53,10 +53,9 @@ func PaperPreset(others map[string]string) Preset {
 		Method: &algo.MADSBO{T: 10, N: 10, Alpha: "0.5", Beta: "auto", Gamma: "auto"}}
 }
 
-// presetsOf returns the presets of a task: tuned, the task's own, where these have none of the name
-// paper and madsbo_tuned with steps that follow the curvature, and private. madsbo_tuned is the
-// method of private with more steps of y and z, since answers without noise are not counted, more
-// momentum on z, and an x that moves faster and longer.
+// presetsOf returns the presets of a task: tuned, the task's own, paper and madsbo_tuned unless the
+// task has its own of these names, and private. madsbo_tuned is the method of private, without a
+// budget of answers: with more steps of y and z, more momentum on z, and longer steps of x.
 func presetsOf(t Task) []Preset {
 	list := append([]Preset{tunedPreset()}, t.Presets...)
 	tuned := algo.Clone(privatePreset().Method).(*algo.Tuned)
@@ -72,8 +71,8 @@ func presetsOf(t Task) []Preset {
 	return append(list, privatePreset())
 }
 
-// fill sets the settings for which no flags were given to the preset's. -curvature is for the
-// preset's own method: another one has the Hessian. -best-start chooses x0 itself.
+// fill sets all settings without a given flag to the preset's values. Two have further exceptions:
+// the curvature matrix suits the preset's own method only, and -best-start chooses x0 itself.
 func (p Preset) fill(s *Settings) {
 	own, given := algo.NameOf(p.Method), s.given
 	setDefault(&s.Algorithm, own, given["algorithm"])
@@ -87,9 +86,9 @@ func (p Preset) fill(s *Settings) {
 	setDefault(&s.Wire, cmp.Or(p.Wire, network.Float64.String()), given["wire"])
 }
 
-// PinnedFlags returns the flags that keep a task's command line at its problem for any preset: with
-// their present values, the task's flags that it omits and that some preset of the task changes;
-// and -holdout.
+// PinnedFlags returns flags which, added to a task's command line, make all presets solve the same
+// problem: -holdout=auto, and every task flag that the line omits and some preset changes, with its
+// present value.
 func PinnedFlags(t Task, args []string) ([]string, error) {
 	j, err := Parse(t, args, io.Discard)
 	if err != nil {
@@ -117,8 +116,8 @@ func setDefault[T any](setting *T, value T, given bool) {
 	}
 }
 
-// presetsHelp returns the presets and their settings, for the help: flags in one line, and the
-// method's parameters in the next.
+// presetsHelp returns the help on presets: for each one a line of flags, and a line with its
+// method's parameters as JSON.
 func presetsHelp(presets []Preset) string {
 	lines := []string{"Presets"}
 	for _, p := range presets {

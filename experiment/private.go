@@ -16,9 +16,9 @@ import (
 	"dsbo/train"
 )
 
-// applyPrivacy checks the settings of differential privacy, and turns off everything else that
-// would reveal something of examples. Records, each of which is an answer, are at the ends alone
-// unless -eval-every asks for more.
+// applyPrivacy checks the settings of differential privacy, if -dp-epsilon is given, and turns off
+// everything that would reveal examples without noise. Each record of the test loss spends budget,
+// so that without -eval-every there are only records at the start and at the end.
 func (s *Settings) applyPrivacy() error {
 	given := s.given
 	if s.Epsilon == 0 {
@@ -71,9 +71,10 @@ var withoutSums = noCollective{
 // maxRows is the number of rows up to which float64 is exact enough for the margin of noise.
 const maxRows = 1 << 20
 
-// newGuard bounds the change by one row of clipped data, by the bounds of the model's terms: they
-// are means over rows, so that the change falls with their number. The error is the reason why
-// there is no bound. Test examples are scored apart, with noise of their own.
+// newGuard returns the guard of the local agents, whose rows are clipped. A loss is a mean of terms
+// over rows, so that one row changes gradients and products by at most the model's bound of a term,
+// divided by the number of rows. An error is the reason why no bound is known, such as weights, by
+// which one row may count for many. Test examples are scored separately, with noise of their own.
 func newGuard(s *Settings, t data.Task, m models.Model, local []int) (*guard, error) {
 	bounded, ok := m.(models.Bounded)
 	var gradient, curvature float64
@@ -105,7 +106,8 @@ func newGuard(s *Settings, t data.Task, m models.Model, local []int) (*guard, er
 					"-dp-delta must be below 1/%d, one over the rows of agent %d, or it may tell all of one; it is %g",
 					rows, i, s.Delta)
 			}
-			// another row in its place: gradients 2 bounds apart, and Hessians in [0, κ]
+			// Replacing a row moves its gradient term by up to 2 bounds, and its Hessian term,
+			// whose eigenvalues are in [0, κ], by up to κ.
 			two[side] = rowBound{Gradient: 2 * gradient / float64(rows), Product: curvature / float64(rows)}
 		}
 		g.bounds[i] = two
@@ -120,8 +122,9 @@ func newGuard(s *Settings, t data.Task, m models.Model, local []int) (*guard, er
 	return g, nil
 }
 
-// plan counts the answers that the method and the records take, and finds the noise for them. A
-// method's Cost is the same whatever p and q are.
+// plan counts the answers about each kind of rows that the method and the records will need, and
+// chooses the noise with which these keep within the budget. Costs count calls, which do not depend
+// on p and q, so the method is initialized with 1 and 1.
 func (g *guard) plan(s *Settings, m algo.Method) error {
 	m = algo.Clone(m)
 	if err := m.Init(1, 1, s.Iterations); err != nil {
@@ -153,8 +156,8 @@ func (g *guard) stableStep(s *Settings, q int) float64 {
 	return math.Sqrt(float64(s.Agents)/float64(g.terms.Answers[trainingRows])) / noise / 2
 }
 
-// leastRows returns the fewest training rows of an agent, which are public: from the agents at the
-// start of a run, from the run folder when it is resumed.
+// leastRows returns the smallest number of training rows of an agent, which is public. At the start
+// of a run the agents exchange these numbers; a resumed run reads it from the run folder.
 func (r *run) leastRows(ctx context.Context, at beginning, p *problem) (int, error) {
 	if at.point != nil {
 		c, err := r.folder.ReadConfig()
@@ -171,10 +174,9 @@ func (r *run) leastRows(ctx context.Context, at beginning, p *problem) (int, err
 	return int(slices.MinFunc(counts, slices.Compare)[0]), nil
 }
 
-// addNoise returns the problem with noise on all that its agents answer. The secrets of the noise
-// are in the run folder until the run is over, and their files stay open. Digests of data are keyed
-// by them. Exact values and losses of single examples, Evaluate and Each, have no noise and are
-// left out.
+// addNoise returns the problem with noise in all answers of its agents. The secrets of the noise
+// are in ledgers in the run folder until the run ends; their files stay open. Digests of data are
+// keyed by the secrets. Evaluate and Each, which would answer without noise, are removed.
 func (g *guard) addNoise(p train.Problem, folder runs.Folder) (train.Problem, error) {
 	curators := map[int]*curator{}
 	oracles := make([]dsbo.Oracle, len(p.Oracles))
@@ -200,10 +202,11 @@ func (g *guard) addNoise(p train.Problem, folder runs.Folder) (train.Problem, er
 // maxLoss bounds the loss of one test example in a score: larger ones count as it.
 const maxLoss = 8
 
-// score returns agent i's noisy score on its test examples: a mean of losses, each as a share of
-// maxLoss, and of right answers, which is NaN of a model that predicts numbers. One row moves each
-// of the two by 1/rows at most. An agent without test examples, or a model that does not score, has
-// the zero score.
+// score returns agent i's score on its test examples, with noise: the mean loss, and the share of
+// right answers, which is NaN for a model that predicts numbers. Losses are cut to [0, maxLoss] and
+// divided by maxLoss, so that one row moves each of the two means by at most 1/rows, and both
+// together by √2/rows in norm. Without test examples, or for a model that does not score, it is the
+// zero score.
 func (g *guard) score(i int, m train.Fit, c *curator) (train.Scores, error) {
 	of := g.scores[i]
 	if of == nil {
@@ -214,7 +217,7 @@ func (g *guard) score(i int, m train.Fit, c *curator) (train.Scores, error) {
 		return train.Scores{}, err
 	}
 	rows := float64(of.Len())
-	means := make([]float64, 2) // of losses, of right answers: one answer, as one question asks for both
+	means := make([]float64, 2) // of losses and of right answers, which count as one answer
 	for _, loss := range losses {
 		means[0] += min(max(loss, 0), maxLoss) / maxLoss / rows
 	}
@@ -231,9 +234,9 @@ func (g *guard) score(i int, m train.Fit, c *curator) (train.Scores, error) {
 	return train.Scores{Test: train.Score{Rows: rows, Losses: rows * maxLoss * means[0], Right: right}}, nil
 }
 
-// curvature bounds the eigenvalues of every agent's Hessian at x from public quantities alone: the
-// bound of the losses' part, and the largest entry of the penalty's, which is diagonal. o is an
-// agent's oracle. A bounded model has a penalty.
+// curvature returns an upper bound of the eigenvalues of every agent's Hessian at x. It uses public
+// quantities only: the bound of the losses' Hessian, and the largest entry of the penalty's, which
+// is diagonal. o is any agent's oracle; models with bounded terms have a penalty.
 func (g *guard) curvature(o dsbo.Oracle, x []float64) (float64, error) {
 	_, q := o.Dims()
 	penalty := make([]float64, q)

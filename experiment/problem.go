@@ -22,10 +22,10 @@ import (
 	"dsbo/train"
 )
 
-// fingerprint returns a digest of an agent's data in this process, before it meets other agents: of
-// its files and the flags, where the task has a Fingerprint, else of the loaded examples. It covers
-// only those flags of the task that differ from their defaults, so that a later program with more
-// flags has the same digest.
+// fingerprint returns a digest of an agent's data, before it meets the other agents. If the task
+// has a Fingerprint, it covers the files, the seed and the task's flags, but only flags that differ
+// from their defaults: a later program with more flags has the same digest. Otherwise it covers the
+// loaded examples.
 func (r *run) fingerprint(ctx context.Context, agent int) ([]byte, error) {
 	if r.job.Task.Fingerprint != nil {
 		files, err := r.job.Task.Fingerprint(r.agentsFor(nil, agent))
@@ -98,13 +98,13 @@ func (r *run) localAgents(at beginning) []int {
 	return all
 }
 
-// load loads the data of this process's agents, and the model, once. Only a task that found things
-// together during an earlier load is loaded again in a new session: the session decides whether all
-// agents read them from their folders or exchange them again.
+// load loads the data and the model for this process's agents. A later attempt reuses them, unless
+// the task found results together with other agents as it loaded: in a new session, all agents must
+// read these from their folders, or all must exchange them again, so the task loads again.
 func (r *run) load(ctx context.Context, at beginning, local []int) (*loaded, error) {
 	if had := r.loaded; had != nil && (at.team == nil || len(had.setup.Found) == 0) {
 		var err error
-		if at.team != nil { // what follows the load may still be found together
+		if at.team != nil { // stages after the load may find results together
 			had.setup, err = r.newSetup(ctx, at)
 		}
 		return had, cmp.Or(err, r.admit(at.changes, had))
@@ -132,8 +132,8 @@ func (r *run) load(ctx context.Context, at beginning, local []int) (*loaded, err
 	return l, err
 }
 
-// pose makes the problem of the loaded data, checks the settings against it, and chooses those that
-// follow from the data.
+// pose makes the problem of the loaded data. It chooses the settings that depend on the data, the
+// number of iterations and the held-out share, and checks that the method suits the model.
 func (r *run) pose(ctx context.Context, at beginning, l *loaded) (p problem, err error) {
 	if s := r.settings; algo.TraitsOf(r.params.method).Compositional && !models.IsCompositional(l.model) {
 		return p, dsbo.Errorf(dsbo.ErrCapability, "%s is for compositional problems alone; that of %s is none",
@@ -146,9 +146,9 @@ func (r *run) pose(ctx context.Context, at beginning, l *loaded) (p problem, err
 	return r.makeProblem(at, l, l.model)
 }
 
-// makeProblem makes the problem of a model on the data that are loaded: examples are held out
-// first, and rows are then clipped where there is differential privacy. The task describes them
-// before that, with all test examples.
+// makeProblem makes the problem of a model on the loaded data. Examples are held out first; with
+// differential privacy rows are then clipped. The task describes the data before clipping, with all
+// test examples.
 func (r *run) makeProblem(at beginning, l *loaded, model models.Model) (p problem, err error) {
 	s := r.settings
 	p = problem{model: model, whole: l.data, local: l.local, setup: l.setup,
@@ -224,8 +224,8 @@ func (r *run) makeOracles(p *problem) (err error) {
 	return err
 }
 
-// checkBatch refuses a -batch larger than the training or validation examples of an agent. A
-// preset's may be larger, which is logged: a draw then takes all examples.
+// checkBatch returns an error if -batch is larger than some agent's number of training or
+// validation examples. If a preset set it, that is only logged: such a draw takes all examples.
 func (r *run) checkBatch(p *problem) error {
 	rows := math.MaxInt // fewest training or validation examples of an agent in this process
 	for _, i := range p.local {
@@ -282,8 +282,8 @@ func (p *problem) newProblem(t data.Task, m models.Model, c models.Config) (trai
 	return of, nil
 }
 
-// setStart sets a problem's start of x and of y to the task's, or of x else to the model's. Without
-// either they stay open.
+// setStart sets the starts of x and y to the task's, if it has some; x else to the model's.
+// Otherwise they are left open, for -x0 and later stages. Another start of x excludes -x0.
 func (r *run) setStart(p *problem) error {
 	var y []float64
 	length, _ := p.model.Dims()
@@ -306,8 +306,9 @@ func (r *run) setStart(p *problem) error {
 	return nil
 }
 
-// hasPenalties reports whether an oracle gives the penalty's part of the Hessian, and it grows with
-// x, here from 0 to 1 in all entries. One that stays, or is not answered, is not by x.
+// hasPenalties reports whether x is penalties: the oracle gives the penalty's part of the Hessian,
+// and it grows as all entries of x go from 0 to 1. A penalty that does not depend on x does not
+// count.
 func hasPenalties(o dsbo.Oracle) bool {
 	of, err := dsbo.Capabilities(o)
 	if err != nil || of.Penalty == nil {

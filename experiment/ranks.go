@@ -40,9 +40,9 @@ func (l *ranks) leads() bool { return l.world.Rank() == 0 }
 
 func (l *ranks) describe(c *runs.Config) { c.Transport, c.Processes = "mpi", l.world.Size() }
 
-// join compares the processes' command lines, agrees on the first one's folder, and with -resume on
-// the newest checkpoint that all have. A process that fails here notifies the others, which wait
-// for its part of an exchange.
+// join compares the command lines of all processes, takes over the run folder of the first one, and
+// with -resume agrees on the newest checkpoint that all have. A process that fails here notifies
+// the others, which would wait for it in an exchange.
 func (l *ranks) join(ctx context.Context, r *run) (at beginning, err error) {
 	if n := r.graph.W.N(); n < l.world.Size() {
 		return at, dsbo.ConfigErrorf("-agents must be at least %d, the number of processes; it is %d",
@@ -79,8 +79,8 @@ type greeting struct {
 	Folder  runs.Folder // run folder of agent 0's process; "" in the other processes
 }
 
-// exchangeGreetings takes over the run folder of agent 0's process, and refuses a process with
-// another task, other flags or another program.
+// exchangeGreetings takes over the run folder of agent 0's process. It fails in all processes if
+// one has another task, other flags or another program than that.
 func (l *ranks) exchangeGreetings(ctx context.Context, r *run) error {
 	own := greeting{r.job.Task.Name, r.settings.Flags, network.ThisProgram(), r.folder}
 	all, err := gatherJSON(ctx, l.team, l.agents, own)
@@ -96,8 +96,8 @@ func (l *ranks) exchangeGreetings(ctx context.Context, r *run) error {
 	return nil
 }
 
-// gatherJSON gathers a value of each process, as JSON: each of its agents has it, as exchanges are
-// among agents. The result is by agent.
+// gatherJSON returns the values of all processes, as JSON, indexed by agent: exchanges are among
+// agents, so that each agent of a process carries its value.
 func gatherJSON[T any](ctx context.Context, team network.Team, agents int, mine T) ([]T, error) {
 	text, err := json.Marshal(mine)
 	if err != nil {
@@ -151,8 +151,8 @@ func flagsNamed(flags []string, name string) string {
 	return strings.Join(found, " ")
 }
 
-// chooseCheckpoint returns the newest checkpoint that every process has; nil if there is no
-// such checkpoint.
+// chooseCheckpoint returns the newest checkpoint that every process has, or nil. Points are the
+// newest first; a crash may have left some processes without the last one.
 func (l *ranks) chooseCheckpoint(ctx context.Context, r *run) (*train.Point, error) {
 	points, err := r.checkpoints(l.team.Local())
 	if err != nil {
@@ -183,18 +183,19 @@ func (l *ranks) awaitFolder(ctx context.Context) error {
 
 func (l *ranks) fail(err error) { l.team.Fail(err) }
 
-// The times that a failed process waits for the other processes: with an exchange, through which
-// they learn of it, and before. All come as far as that at the same time, and a process whose
-// command line is as wrong ends by itself.
+// How long a failed process waits for the others to end before it aborts the job: leaveTimeout if
+// there is an exchange, through which they learn of the failure, and startTimeout before. Before
+// it, all processes are at the same place, and most failures are in all of them, as of a wrong
+// flag.
 const (
 	leaveTimeout = 30 * time.Second
 	startTimeout = 3 * time.Second
 )
 
-// endRun waits for the other processes, and aborts the job if they do not end. Before that, the
-// first process prints the error: the launcher ends all processes when one ends with an error.
-// After success there is no limit to the wait, and an interrupt does not end it, since the first
-// process may have a report to draw.
+// endRun waits until all processes have ended their part. After an error it waits for a limited
+// time and then aborts the job; the leading process prints the error before it waits, since a
+// launcher kills all processes once one ends with an error. After success it waits without limit,
+// not even ended by an interrupt, since the leading process may still draw the report.
 func (l *ranks) endRun(ctx context.Context, command string, stderr io.Writer, err error) error {
 	end := context.WithoutCancel(ctx)
 	if err != nil {

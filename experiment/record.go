@@ -32,9 +32,9 @@ func (s *Settings) completeConfig(c train.Config, p *problem) (err error) {
 	return nil
 }
 
-// floatsByFormula returns the numbers that an agent sends in an average iteration, to all
-// neighbours together, by the method's Cost: vectors go to the neighbours in the graph, averages
-// along the edges of its tree. It is 0, not known, where members have changed.
+// floatsByFormula returns the numbers that an agent sends in an iteration, on average over agents
+// and iterations, by the method's Cost: it sends a vector to each neighbour in the graph, and the
+// terms of averages along the edges of the graph's tree. It is 0, unknown, if members have changed.
 func (e *ending) floatsByFormula() float64 {
 	of, w := e.result, e.config.W
 	m, ok := of.Method.(algo.Method)
@@ -53,9 +53,9 @@ func (e *ending) floatsByFormula() float64 {
 	return float64(sent) / float64(of.Iterations*n)
 }
 
-// summarize returns the summary of a run that ended in a state, with err: what was found so far,
-// the last record, and the costs. Traffic of the method and of finding the start is in the calls
-// and bytes of all; FloatsSent is an agent's in an iteration, of the method alone.
+// summarize returns the summary of a run that ended in a state, perhaps with err: the results so
+// far, the last record, and the costs. Calls and bytes include the search for a start, and bytes
+// all phases; FloatsSent is of the method alone, for an agent and an iteration.
 func (e *ending) summarize(state runs.State, err error) runs.Summary {
 	s, r, of := e.summary, e.run, e.result
 	s.State, s.Warnings, s.PerAgent = state, append([]string{}, e.warnings...), of.Usage

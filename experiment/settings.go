@@ -34,8 +34,8 @@ func newSettings() *Settings {
 	}
 }
 
-// addFlags adds the flags of the settings, whose usages and groups are in settings.txt, where words
-// in braces are filled in here. A setting's value is its flag's default.
+// addFlags adds the flags of the settings, with the present values as defaults. Usages and groups
+// are in settings.txt; f.Explain fills in its placeholders in braces.
 func (s *Settings) addFlags(f *cli.Flags, presets []Preset) {
 	for name, setting := range map[string]any{
 		"preset": &s.Preset, "algorithm": &s.Algorithm, "K": &s.Iterations, "T": &s.T, "N": &s.N,
@@ -93,9 +93,8 @@ func (j *Job) resolve(g *network.Graph) (parameters, *network.Graph, error) {
 	return p, &network.Graph{Name: g.Name, W: w}, err
 }
 
-// resolveParameters is resolve without the graph. The preset comes first, since differential
-// privacy overrides some of its settings, and before the task's number of agents, which may read
-// files.
+// resolveParameters is resolve without the graph. The order matters: differential privacy overrides
+// some of the preset's settings, and the task's number of agents comes last, as it may read files.
 func (j *Job) resolveParameters() (p parameters, err error) {
 	s := j.Settings
 	preset, err := j.preset()
@@ -158,8 +157,8 @@ func (j *Job) presetFor(method string) Preset {
 	return j.presets[i]
 }
 
-// validate reports the first setting that cannot work whatever the data. Bounds are such that NaN
-// fails them. The method checks its parameters, for x and y of one number each.
+// validate returns an error for the first setting that cannot work with any data. Conditions are
+// negated ranges, so that NaN fails them. The method's Init, for p = q = 1, checks its parameters.
 func (s *Settings) validate(m algo.Method) error {
 	for _, v := range []struct {
 		flag         string
@@ -193,9 +192,10 @@ func (s *Settings) validate(m algo.Method) error {
 	return algo.Clone(m).Init(1, 1, s.Iterations)
 }
 
-// averaging returns how agents find exact averages, and how their numbers travel. On int8, error
-// feedback is for methods with one loop alone: with several, an error would come back many values
-// later, as noise.
+// averaging returns how agents find averages and how numbers travel. Error feedback adds the
+// rounding error of a value to the next value of the same variable; on int8 only methods with one
+// loop use it, as with several loops the error would arrive many values later, as noise. The wire
+// is checked, also if the method does not need averages.
 func (s *Settings) averaging() (network.AverageOptions, error) {
 	o := network.AverageOptions{Seed: s.Seed, Mixed: network.Mixed}
 	if err := o.Wire.UnmarshalText([]byte(s.Wire)); err != nil {
@@ -218,9 +218,9 @@ func (s *Settings) ExchangeWire() network.Wire {
 	return o.Wire
 }
 
-// network makes the graph of the flags. A graph file has its number of agents, which becomes
-// Settings.Agents where -agents is left out. The default of -w is for rings: other graphs choose
-// their weights, as -w 0 has them do.
+// network makes the graph of the flags and sets Settings.Agents to its size. Without -agents a
+// graph file decides the size. The default of -w is for rings; for other graphs it becomes 0, by
+// which they choose their own weights.
 func (s *Settings) network() (*network.Graph, error) {
 	n := s.Agents
 	if strings.HasSuffix(s.Graph, ".json") && !s.given["agents"] {
@@ -237,8 +237,9 @@ func (s *Settings) network() (*network.Graph, error) {
 	return g, nil
 }
 
-// choosePreset sets those flags of Preset.Flags that the command line leaves out. Settings.given is
-// of the command line while the preset is chosen, and has the preset's flags after that.
+// choosePreset sets the flags of the chosen preset that the command line omits. Settings.given has
+// the command line's flags while the preset is chosen, and the preset's too afterwards. An unknown
+// preset is no error here: resolveParameters reports it.
 func (j *Job) choosePreset(f *cli.Flags) error {
 	if err := j.chooseModel(f); err != nil {
 		return err
@@ -246,7 +247,7 @@ func (j *Job) choosePreset(f *cli.Flags) error {
 	j.Settings.given = f.Given()
 	p, err := j.preset()
 	if err != nil {
-		return nil // resolveParameters refuses it
+		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Flags)) {
 		if !j.Settings.given[name] {
@@ -259,12 +260,12 @@ func (j *Job) choosePreset(f *cli.Flags) error {
 	return nil
 }
 
-// chooseModel sets an omitted -model to the one that the named preset is made for, and refuses
-// other models.
+// chooseModel sets an omitted -model to the first one that the preset of -preset is made for, and
+// returns an error if -model is none of these.
 func (j *Job) chooseModel(f *cli.Flags) error {
 	given := f.Given()
 	i := slices.IndexFunc(j.presets, func(p Preset) bool { return p.Name == j.Settings.Preset })
-	if !given["preset"] || i < 0 || j.presets[i].Models == nil { // a name that is unknown is refused later
+	if !given["preset"] || i < 0 || j.presets[i].Models == nil { // i < 0: unknown, an error later
 		return nil
 	}
 	fits := j.presets[i].Models

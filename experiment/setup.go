@@ -9,14 +9,15 @@ import (
 	"dsbo/runs"
 )
 
-// newSetup returns the setup of a load: the one in the run folder where an earlier session or
-// process found it with the others, else an empty one whose results are found by exchanges.
+// newSetup returns the setup for a load: read from the run folder, if all agents kept it there in
+// an earlier session or process; else an empty one, to be filled by exchanges. An agent that loads
+// its data before it meets the others, for their fingerprint, gets one that fails all exchanges.
 func (r *run) newSetup(ctx context.Context, at beginning) (*setup, error) {
 	s := new(setup)
 	switch {
 	case at.team != nil && at.setupKept:
 		return s, s.read(r.folder)
-	case at.team == nil && r.layout.ownsFiles(): // for the fingerprint of its data
+	case at.team == nil && r.layout.ownsFiles():
 		s.exchange = unmet
 	default:
 		s.exchange = network.NewGroup(
@@ -67,9 +68,10 @@ func (s *setup) Sum(name string, dst []float64, fill func(i int, part []float64)
 // textsAlone is the length that foundBy takes for a result without a sum.
 const textsAlone = -1
 
-// foundBy returns the result of a search, or its earlier result if the run is resumed: a sum of
-// length numbers, or textsAlone. Searches come in the same order in each process and each resume,
-// so that an earlier result is known by its place. One of another length is of other data.
+// foundBy returns the result of a search and keeps it; if the run is resumed it returns the kept
+// result instead. Every process makes the same searches in the same order, so that the i-th search
+// has the i-th result. A kept result of another length than the expected sum (or of texts:
+// textsAlone) means that the data have changed.
 func (s *setup) foundBy(length int, search func() (runs.Found, error)) (runs.Found, error) {
 	if s.exchange == nil {
 		if s.next < len(s.Found) {
@@ -89,8 +91,8 @@ func (s *setup) foundBy(length int, search func() (runs.Found, error)) (runs.Fou
 	return found, err
 }
 
-// Texts implements [network.Collective]. A plan lists the longest text's length, and shows the
-// first agent's text as an example.
+// Texts implements [network.Collective]. For plans it lists the length of the longest text, with
+// the first agent's text as an example.
 func (s *setup) Texts(name string, of func(i int) (string, error)) ([]string, error) {
 	found, err := s.foundBy(textsAlone, func() (runs.Found, error) {
 		texts, err := s.exchange.Texts(name, of)

@@ -9,8 +9,8 @@ import (
 	"dsbo/runs"
 )
 
-// compareSimpler puts the best constant of a simpler model, where the run's names one, at the head
-// of the table, and into the verdict that it does as well as the model that is kept, or better.
+// compareSimpler finds the best constant of a simpler model, if the run's model names one, and puts
+// it first in the table. If it does as well as the kept model, or better, the verdict gets a note.
 func (e *ending) compareSimpler(ctx context.Context, kept *candidates.Model) error {
 	m, ok := e.problem.model.(models.Simplified)
 	if !ok {

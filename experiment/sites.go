@@ -18,9 +18,9 @@ import (
 	"dsbo/train"
 )
 
-// siteNumbers are the numbers of a site's row: test examples; then sums of losses and of right
-// answers of each of three models, and of the squares of the differences of losses, of the kept
-// model and the site's own.
+// siteNumbers is the length of a site's row of sums over its test examples: their number; for each
+// of three models, the site's own, the constant and the tuned one, losses and right answers; and
+// the squared differences of losses between the kept model and the site's own.
 const siteNumbers = 1 + 2*3 + 1
 
 // A siteComparison is what [ending.findSites] finds.
@@ -29,10 +29,10 @@ type siteComparison struct {
 	All   *runs.Site
 }
 
-// compareSites scores three models on the test examples of each site: its own, the model of the
-// best constant and the tuned one; and the scores that other sites find alone, where they may be
-// seen. It leaves all out where the task does not ask for it. c is the choice by folds that the two
-// models are of, by which each site finds its own; nil: they are of none.
+// compareSites compares, if the task asks for it, three models on the test examples of each site:
+// the one that the site finds alone, the best constant's, and the tuned one; and, if allowed, the
+// sites' own models on other sites' examples. c is the choice by folds that constant and tuned come
+// from, and that each site makes for its own model; nil if there is none.
 func (e *ending) compareSites(ctx context.Context, c *CrossFit, constant, tuned *candidates.Model) error {
 	if !e.run.job.Task.sites().Compare || constant.Y == nil || tuned.Y == nil || e.problem.Score == nil {
 		return nil
@@ -42,17 +42,18 @@ func (e *ending) compareSites(ctx context.Context, c *CrossFit, constant, tuned 
 	return err
 }
 
-// findSites finds what compareSites compares: each site shows all others a row of its sums, unless
-// it has too few test examples. The sum over all sites has the rows of small sites too, which
-// nobody sees singly; it is left out where a site lacks a model of its own.
+// findSites finds the scores for compareSites. Each site shows all others its row of sums, except
+// that a site with few test examples shows only their number. These sites are part of the sum over
+// all sites, in which they cannot be told apart. That sum is left out if a site has no model of its
+// own.
 func (e *ending) findSites(ctx context.Context, c *CrossFit, constant,
 	tuned *candidates.Model) (found siteComparison, err error) {
 	e.run.view.Log("each site alone, for comparison")
-	// Y is nil of sites elsewhere, and where no model converges
+	// The own model's Y is nil for sites in other processes, and where none has converged.
 	p, own := e.problem.Problem, make([]train.Fit, len(e.problem.Oracles))
-	if c != nil { // they are models of all examples, not of folds, with a level each by themselves
+	if c != nil { // own models are of all examples, not of folds, and have one level
 		p = c.alone
-		p.Of = "" // which is of models, not of sites
+		p.Of = "" // the suffix of names of what models send, which this is not
 	}
 	sums := make([][]float64, len(own))
 	rows, err := p.GatherRows(ctx, "scores on the site's rows", siteNumbers, func(i int, row []float64) (err error) {
@@ -76,7 +77,7 @@ func (e *ending) findSites(ctx context.Context, c *CrossFit, constant,
 	}
 	total := make([]float64, siteNumbers+1) // the last counts sites without a model of their own
 	if err := p.Collective(ctx).Sum("scores over all sites", total, func(agent int, part []float64) error {
-		i := agent // its place among the members
+		i := agent // becomes its position among the members
 		if epoch := e.result.Epoch; epoch.Members != nil {
 			i, _ = epoch.Position(agent)
 		}
@@ -96,8 +97,9 @@ func (e *ending) findSites(ctx context.Context, c *CrossFit, constant,
 	return found, e.exchangeSiteModels(ctx, found.Sites, p, own)
 }
 
-// siteSums returns the numbers of site i's row for its own model of problem p, which comes first,
-// and two of all sites. A site without an own model has NaN for it and for the differences from it.
+// siteSums returns site i's row (siteNumbers) for three models: its own, of problem p, the
+// constant's and the tuned one. Without a model of its own, its sums and the differences from it
+// are NaN.
 func (e *ending) siteSums(i int, p train.Problem, own train.Fit, constant, tuned *candidates.Model) ([]float64,
 	error) {
 	sums := make([]float64, siteNumbers)
@@ -117,7 +119,7 @@ func (e *ending) siteSums(i int, p train.Problem, own train.Fit, constant, tuned
 		if err != nil {
 			return nil, err
 		}
-		sums[0] = 0 // the same rows of each model
+		sums[0] = 0 // counted again for each model, with the same result
 		for row, l := range each.Losses {
 			n := each.Rows(row)
 			sums[0] += n
@@ -144,8 +146,9 @@ func shownSums(sums []float64) []float64 {
 	return sums
 }
 
-// siteOf returns the site that a row of numbers describes: means, and the standard error of the
-// mean change of the loss from the site's own model to the kept one.
+// siteOf returns the means that a row of sums describes, and the standard error of the mean change
+// of the loss from the site's own model to the kept one, by the variance of the changes over
+// examples.
 func siteOf(name string, row []float64, tuned *candidates.Model) runs.Site {
 	n := row[0]
 	score := func(k int) runs.SiteScore {
@@ -184,10 +187,10 @@ func (t *Task) siteModelDims(of models.Model) (p, q int) {
 	return of.Dims()
 }
 
-// united returns the fit of a model of folds in which each fold has the mean of all folds; other
-// fits are as they were. The loss of the mean is close to the loss of one model of all examples, as
-// a site alone has one. The mean of the folds' losses is larger, by 1 to 4 % with 40 to 120
-// examples.
+// united returns the fit of a model of folds with each fold's weights replaced by the mean over
+// folds; other fits are returned unchanged. A site alone has one model of all its examples, so a
+// fair rival is one model too: the mean's loss is close to that, but the mean of the folds' losses
+// is larger, by 1 to 4 % with 40 to 120 examples.
 func united(of models.Model, m train.Fit) train.Fit {
 	folds, ok := of.(models.Folds)
 	if !ok {
@@ -208,10 +211,11 @@ func united(of models.Model, m train.Fit) train.Fit {
 // mostCrossed is the largest number of sites whose models are tried on the rows of each.
 const mostCrossed = 32
 
-// exchangeSiteModels tries the model of each site alone, of problem p, on the test examples of all
-// sites that are not few. Where the sites are in several processes the models leave them, if that
-// is allowed; in one process nothing does, and nothing is counted unless it is allowed. A row with
-// NaN first is of a site without a model, and a score of NaN is not known.
+// exchangeSiteModels scores each site's own model, of problem p, on the test examples of all sites
+// that have enough. With sites in several processes their models must leave them, which needs
+// permission (Sites.Exchange). In one process nothing leaves, so traffic is counted only if it
+// would be permitted. A vector that begins with NaN is a site without a model; a score of NaN is
+// unknown.
 func (e *ending) exchangeSiteModels(ctx context.Context, sites []runs.Site, p train.Problem, own []train.Fit) error {
 	allowed := e.run.job.Task.sites().Exchange
 	if len(sites) > mostCrossed || !allowed && p.Team != nil {
@@ -256,14 +260,14 @@ func (e *ending) exchangeSiteModels(ctx context.Context, sites []runs.Site, p tr
 	return err
 }
 
-// siteModel returns the model that agent i finds by its own examples alone, as all together find
-// theirs: by structures of penalties, where c has them, else at the best constant λ by its own
-// validation examples, which is looked for near the best one of all sites; without Y if none
-// converges. It sends nothing.
+// siteModel returns the model that agent i finds from its own examples, in the same way as all
+// agents together: by structures of penalties if c is not nil, else at the constant λ that is best
+// on its validation examples, with a search that starts at the best one of all sites. Y is nil if
+// no model converges. It sends nothing.
 func (e *ending) siteModel(ctx context.Context, c *CrossFit, i int, xOfAll []float64) (m train.Fit, err error) {
 	of := &e.problem
 	alone := func(shard data.Shard, model models.Model) (train.Problem, data.Task, error) {
-		shard.Train.ID = nil // numbers among the examples of all
+		shard.Train.ID = nil // IDs number the examples of all agents
 		own := data.Task{Shards: []data.Shard{shard}, Features: of.whole.Features, Classes: of.whole.Classes}
 		p, err := train.NewProblem(own, model, models.Config{Seed: of.config.Seed, Gorgonia: of.config.Gorgonia})
 		return p, own, err

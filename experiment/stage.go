@@ -10,10 +10,10 @@ import (
 	"dsbo/runs"
 )
 
-// kept returns what a stage after the iterations finds, which all agents have alike; T must survive
-// JSON. Where agents may be lost and come back, it stays in their folders until the run is over,
-// and what all members have of the same epoch is read again, together with the traffic of finding
-// it.
+// kept returns the result of a stage after the iterations, which is the same at all agents; T must
+// survive JSON. If agents may be lost and come back, each keeps the result in its folder until the
+// run is over. If all members have it from the same epoch, find is skipped: the result and the
+// traffic of finding it are read from the file.
 func kept[T any](ctx context.Context, e *ending, stage string, find func() (T, error)) (T, error) {
 	r := e.run
 	if !r.layout.ownsFiles() {
@@ -21,7 +21,7 @@ func kept[T any](ctx context.Context, e *ending, stage string, find func() (T, e
 	}
 	var of struct {
 		Found T
-		Sent  dsbo.Traffic // for models so far
+		Sent  dsbo.Traffic // of all stages after the iterations so far
 	}
 	name := fmt.Sprintf("%s%s.%d", runs.KeptPrefix, stage, e.result.Epoch.Session)
 	if r.layout.hasKept(name) {

@@ -18,9 +18,9 @@ func (s *Settings) startsAtBest(p *problem) bool {
 	return s.X0Best && !s.given["x0"] && p.penalties && p.startX == nil
 }
 
-// findStart finds the constant of least Φ and its solution y, if -best-start asks for it and x is
-// penalties without a start of its own: another x starts at 0. It is a common result, which a
-// resumed run has, and includes the agents' cost. Settings.X0 and X0Best are what has become of it.
+// findStart makes x start at the constant of least Φ, and y at its solution, if -best-start asks
+// for it and x is penalties without a start of its own; X0Best becomes false otherwise. The result,
+// with its cost, is kept in the setup, so that a resumed run has it. It becomes Settings.X0.
 func (r *run) findStart(ctx context.Context, p problem) (problem, error) {
 	if r.settings.X0Best && p.guard != nil {
 		return p, dsbo.ConfigErrorf(
@@ -48,7 +48,7 @@ func (r *run) findStart(ctx context.Context, p problem) (problem, error) {
 		if err != nil {
 			return runs.Found{}, err
 		}
-		// the same λ whatever the method's wire and its matrix
+		// A fixed wire and matrix, so that λ does not depend on the method's.
 		prob.Of, prob.Sent = ", start", &spent.Traffic
 		prob.Average, prob.Matrix = network.AverageOptions{}, dsbo.Hessian
 		length, _ := p.model.Dims()

@@ -9,10 +9,10 @@ import (
 	"dsbo/train"
 )
 
-// chooseSteps returns the configuration of the iterations on a problem: it finds the curvature for
-// steps that follow it, chooses the steps that are auto, and warns of given steps that are not
-// stable. With differential privacy the numbers of answers are counted first, since a stable step
-// depends on the noise that they get.
+// chooseSteps returns the configuration of the iterations on a problem. If steps follow the
+// curvature, it finds that and gives the steps their numbers; it warns of given steps that are not
+// stable. With differential privacy the answers are counted first, since a stable step depends on
+// their noise.
 func (r *run) chooseSteps(ctx context.Context, at beginning, p *problem) (c train.Config, warnings []string,
 	err error) {
 	start, err := p.ofMembers(p.epoch)
@@ -38,7 +38,7 @@ func (r *run) chooseSteps(ctx context.Context, at beginning, p *problem) (c trai
 	}
 	c = r.trainConfig(at, p, m, x)
 	warnings = r.settings.widenBox(c)
-	if p.startY != nil { // the curvature is found at p.Start, the model's own start, where it may be larger
+	if p.startY != nil { // but the curvature is found at the model's own start, where it may be larger
 		c.Problem.Start = p.startY
 	}
 	if c.HasSteps() {
@@ -53,16 +53,17 @@ func (r *run) chooseSteps(ctx context.Context, at beginning, p *problem) (c trai
 	return c, append(warnings, r.settings.vainFlags(r.params.unknown, m)...), nil
 }
 
-// bindSteps finds the curvature at c.StartX and y, and gives the steps of c.Method that follow it
-// their numbers. start is the problem of the members at the start. An agent that resumes has the
-// curvature from its checkpoint: the others do not find it once more.
+// bindSteps finds the curvature at c.StartX and y and binds the steps of c.Method that follow it.
+// start is the problem of the starting members. A resuming agent takes the curvature from its
+// checkpoint, as the other agents, with which it would have to find it, may be at a later stage.
+// With differential privacy it is a public bound, as an estimate would be one more answer.
 func (r *run) bindSteps(ctx context.Context, at beginning, start problem, c *train.Config, y []float64) (err error) {
 	if err := start.CheckStart(c.StartX, y); err != nil { // its error is clearer than the curvature's
 		return err
 	}
 	g := start.guard
 	switch {
-	case g != nil: // an estimate of the curvature would be one more answer
+	case g != nil:
 		c.Start.Curvature, err = g.curvature(start.Oracles[start.local[0]], c.StartX)
 	case at.point != nil:
 		c.Start.Sent, c.Start.Curvature = at.point.Start.Sent, at.point.Start.Curvature
@@ -106,9 +107,9 @@ func (s *Settings) vainFlags(unknown []string, m algo.Method) (warnings []string
 	return warnings
 }
 
-// adaptMethod lets a method suit a problem in the parameters that the user left open. A method that
-// would search for the start of x, and cannot, starts at -x0, which is logged where nobody has
-// chosen a start.
+// adaptMethod lets a method adapt the parameters that the user left open to the problem. If the
+// method would search for a start of x but cannot, without penalties, x starts at -x0; this is
+// logged unless the user or the problem gave a start.
 func (r *run) adaptMethod(m algo.Method, p *problem) {
 	adapt := algo.TraitsOf(m).Adapt
 	if adapt == nil {
@@ -126,13 +127,13 @@ func (r *run) adaptMethod(m algo.Method, p *problem) {
 	}
 }
 
-// trainConfig returns the configuration of a method's run on a problem, for package train, whose
-// steps are not chosen yet. An agent with its own files resumes whatever its folder has, as it may
-// have been lost. The newest iterate is the result where nothing judges iterates: no rivals at the
-// end, and no held-out examples.
+// trainConfig returns the configuration, for package train, of a method's run on a problem; its
+// steps are not bound yet. An agent with its own files always resumes what its folder has, since it
+// may have been lost. If nothing judges iterates, neither rivals nor held-out examples, the newest
+// is the result.
 func (r *run) trainConfig(at beginning, p *problem, m algo.Method, startX []float64) train.Config {
 	s, evaluation := r.settings, r.settings.Evaluate
-	// evaluating all examples costs too much beside iterations on few
+	// Exact evaluation takes all examples: too expensive next to iterations on minibatches.
 	if p.Nonconvex && s.Batch > 0 && !r.settings.given["evaluate"] {
 		evaluation = train.EvaluateOff
 	}

@@ -56,8 +56,8 @@ func (f *agentFolder) SaveRegister(s register.State) error {
 	return nil
 }
 
-// Points implements [register.Store]: the agent's checkpoints and, if it has finished, the result,
-// whose digest is of λ and the model. Damaged checkpoints are left out.
+// Points implements [register.Store]. It returns the agent's undamaged checkpoints and, if the
+// agent has finished, the result, whose digest covers λ and the model.
 func (f *agentFolder) Points() (all []register.Point, err error) {
 	points, _, err := train.Points(f.Folder, []int{f.agent})
 	for _, p := range points {
@@ -76,9 +76,9 @@ func (f *agentFolder) Points() (all []register.Point, err error) {
 	return append(all, result), err
 }
 
-// finalEpoch returns the session that began the epoch of the result. It is not known of a result
-// that was taken over in a session which ended before its changes were on the disk: it is taken
-// over again.
+// finalEpoch returns the session that began the epoch of the result. known is false if the changes
+// of members on disk do not reach that epoch: the agent received the result in a session that ended
+// before it had written them, and will receive it again.
 func (f *agentFolder) finalEpoch() (session uint64, known bool, err error) {
 	s, err := f.ReadSummary()
 	if err != nil || s.Epoch == 0 {
@@ -105,8 +105,8 @@ func (f *agentFolder) digest(names ...string) (string, error) {
 	return fmt.Sprintf("%.32x", sum.Sum(nil)), nil
 }
 
-// Kept returns the digests of the files of common results, by name. A file that is not there has
-// none: the setup of a task that found nothing, or one that went away meanwhile.
+// Kept implements [register.Store]. It returns the digests of the files of common results, by name.
+// A missing file is no error: a task may have no setup, and kept files are removed after the run.
 func (f *agentFolder) Kept() (map[string]string, error) {
 	kept := map[string]string{}
 	paths, err := f.PathsWithPrefix(runs.KeptPrefix)

@@ -28,9 +28,9 @@ func (t *Task) crossFit(before bool) *CrossFit {
 	return nil
 }
 
-// startStructured finds the structures of penalties before the iterations, if the task asks for
-// that, and returns the problem of a model that starts at their λ. They are found from -x0 on, of
-// the members at the start. The λ is a common result, which a resumed run has.
+// startStructured chooses structures of penalties before the iterations, if the task asks for that
+// and -x0 is not given, and returns the problem of a model that starts at their λ. The starting
+// members find them. The λ is kept in the setup, so that a resumed run has it.
 func (r *run) startStructured(ctx context.Context, at beginning, l *loaded, p problem) (problem, error) {
 	c := r.job.Task.crossFit(true)
 	if c == nil || r.settings.given["x0"] {
@@ -70,9 +70,10 @@ func (r *run) startStructured(ctx context.Context, at beginning, l *loaded, p pr
 	return p, err
 }
 
-// resumeSetup makes a resumed run of one process take the results that follow loading from its
-// folder, if the data and the settings are unchanged. It loads again, which is quick, and what was
-// found during the load must be the same. Agents of several processes have read the folder by now.
+// resumeSetup prepares the setup of a resumed run in one process: results that were found after
+// loading are taken from the run folder. The data and settings must be unchanged, by their digest,
+// and so must the results of loading, which was repeated, since it is quick. Agents of several
+// processes have read their folders before.
 func (r *run) resumeSetup(p *problem) (err error) {
 	s := p.setup
 	if p.Team != nil {
@@ -119,9 +120,10 @@ func (r *run) chooseIterations() {
 	}
 }
 
-// finishStructured finds the models of all structures of penalties, from the λ of the iterations
-// on, and keeps the best one's; or a network, where there are some and the best is better than it.
-// Sites' own models are compared with the linear one of one level, which the sites can find alone.
+// finishStructured searches structures of penalties, starting at the λ of the iterations, and keeps
+// the model of the best one; or, if the task has networks and the best is better, that. Levels of
+// sites are tried first, if the task asks for them. For the comparison with sites alone, models
+// have one level (c.alone), since a site has no other sites' levels.
 func (e *ending) finishStructured(ctx context.Context, c CrossFit) error {
 	c.All = memberData(c.All, e.result.Epoch)
 	// x of the iterations is one penalty for all
@@ -162,9 +164,9 @@ func (e *ending) finishStructured(ctx context.Context, c CrossFit) error {
 // allRows ends the names of what models of all rows send.
 const allRows = ", all rows"
 
-// foldsOf returns the problem whose structures of penalties are sought: of the folds' models, each
-// of which trains on all folds but one, and of one model of all examples. Levels count the share of
-// the examples that each trains on.
+// foldsOf returns the problems in which structures of penalties are searched: Problem has the
+// models of the folds, each trained on all folds but one, and All has one model of all examples.
+// The shrinkage of levels is scaled by the share of the examples that a model trains on.
 func (p *problem) foldsOf(c CrossFit, watch candidates.Watcher) (fit candidates.CrossFit, err error) {
 	fit = candidates.CrossFit{Model: p.model.(models.Folds), Data: p.data, Blocks: c.Blocks,
 		Variance: c.Variance, Lasso: c.lassoOf(c.All.Shards), Watch: watch}
@@ -187,9 +189,10 @@ func (c CrossFit) lassoOf(shards []data.Shard) *candidates.Lasso {
 	return &l
 }
 
-// keptStructures finds the models of all structures of penalties, starting near the best one
-// penalty, or reads the ones that all agents have kept under a name: found is nil after kept then.
-// parts is the problem of the models of all folds. Only agents that may be lost encode structures.
+// keptStructures searches structures of penalties, starting at the single penalty near, or restores
+// those that all agents have kept under a name. parts is the problem of the folds' models. Encoding
+// is skipped unless agents may be lost; if kept did not call find, found is nil and data is
+// decoded.
 func (e *ending) keptStructures(ctx context.Context, c CrossFit, near float64,
 	name string) (found *candidates.Structures, parts train.Problem, err error) {
 	fit, err := e.problem.foldsOf(c, e.watch)
@@ -203,16 +206,17 @@ func (e *ending) keptStructures(ctx context.Context, c CrossFit, near float64,
 		return found.Encode()
 	})
 	if err == nil && found == nil {
-		sent := *e.problem.Sent // which has the structures' cost, and Restore's traffic
+		sent := *e.problem.Sent // the search's traffic, as kept; Restore's is not part of the run's
 		found, err = fit.Restore(ctx, data)
 		*e.problem.Sent = sent
 	}
 	return found, fit.Problem, err
 }
 
-// linearFinalist compares tuned, the model of the best structure, with one, the model of one
-// penalty for all. On test examples the models of all rows are compared, on training rows the
-// models of the folds that have not seen them, of the problem parts.
+// linearFinalist draws the verdict between tuned, the model of the best structure, and one, the
+// model with one penalty for all, and returns the kept one. On test examples it compares these
+// models, of all rows; on training rows it compares, in the problem parts, the models of the folds
+// that have not seen a row.
 func (e *ending) linearFinalist(ctx context.Context, c CrossFit, parts train.Problem, found *candidates.Structures,
 	one, tuned *candidates.Model, notes []string) (*finalist, error) {
 	all := one.Finder.Problem
@@ -258,9 +262,10 @@ type networkChoice struct {
 	Better bool
 }
 
-// networkFinalist tries networks, and compares the best with linear, the model of the best
-// structure found; nil: it is not better. What was tried comes behind the notes, and one, the model
-// of one penalty, and linear are named as linear ones.
+// networkFinalist tries networks. If the best is better, by cross-fitting, than linear, the model
+// of the best structure, it concludes with that network and returns it; else nil. It appends a note
+// on what was tried, and renames one, the model with one penalty, and linear, so that tables tell
+// linear models from networks.
 func (e *ending) networkFinalist(ctx context.Context, c CrossFit, found *candidates.Structures,
 	one, linear *candidates.Model, notes []string) (*finalist, []string, error) {
 	networks := candidates.Networks{Of: c.Networks, Problem: e.problem.roughProblem, Linear: found}

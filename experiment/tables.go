@@ -10,7 +10,8 @@ import (
 const notConverged = " (not converged)"
 
 // modelRows returns the table of models; nil if there are none. A model that has not converged is
-// marked, and has no Φ, which would not be exact, unless it belongs to a solution among several.
+// marked. It has no Φ, as that would not be exact, unless the lower problem has several solutions,
+// where Φ is never exact.
 func modelRows(s *runs.Summary) [][]string {
 	if len(s.Models) == 0 {
 		return nil
@@ -29,8 +30,8 @@ func modelRows(s *runs.Summary) [][]string {
 			formatNumber("%.4f", m.TestLoss), formatNumber("%.4f", m.TestAccuracy),
 		})
 	}
-	// only classes have accuracies, and not all runs hold examples out; the last column goes first,
-	// so that the other one keeps its place
+	// Remove columns without values, as accuracies of numbers, from right to left: indices stay
+	// valid.
 	for _, column := range []int{5, 3} {
 		if !slices.ContainsFunc(rows[1:], func(r []string) bool { return r[column] != "-" }) {
 			for i, r := range rows {

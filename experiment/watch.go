@@ -10,14 +10,15 @@ import (
 	"dsbo/train"
 )
 
-// watchRun begins the progress of a run, which the callbacks of c then keep up to date, and after
-// them the returned watcher of the models at its end. A resumed run counts the iterations before it
-// as done, and their part of the evaluations.
+// watchRun starts the progress of a run and sets the callbacks of c that update it; the returned
+// watcher continues with the models after the iterations. In a resumed run, earlier iterations and
+// their share of the evaluations count as done. Costs count calls, so the method is initialized
+// with p = q = 1.
 func (r *run) watchRun(c *train.Config) (modelWatcher, error) {
 	watch := modelWatcher{r.view, &pace{now: time.Now}}
 	d, p := c.WithDefaults(), watch.pace
 	m := algo.Clone(c.Method)
-	if err := m.Init(1, 1, d.K); err != nil { // it makes as many calls whatever p and q are
+	if err := m.Init(1, 1, d.K); err != nil {
 		return watch, err
 	}
 	evaluations := plannedEvaluations(d)
