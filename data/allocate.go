@@ -12,10 +12,10 @@ type allocation struct {
 	left   []int       // examples of each label that no agent has
 }
 
-// allocate gives size examples to every agent. In turns, each agent draws a label from its law
-// among the labels left. If all of an agent's labels are used up, other agents switch to other
-// labels of theirs if that helps. The second result is the size reached; if it is less than size,
-// no allocation within the laws gives every agent more.
+// allocate gives size examples to every agent and returns the number of each label for each agent.
+// In each turn every agent draws a label from its law, restricted to labels with examples left. If
+// an agent has no such label, other agents swap labels to free one. The second result is the size
+// reached; if it is less than size, no allocation within the laws gives every agent more.
 func allocate(r *rand.Rand, laws [][]float64, supply []int, size int) ([][]int, int) {
 	a := allocation{laws: laws, quotas: make([][]int, len(laws)), left: slices.Clone(supply)}
 	for i := range a.quotas {
@@ -42,7 +42,7 @@ func (a *allocation) drawLabel(r *rand.Rand, i int) bool {
 	if sum == 0 {
 		return false
 	}
-	u := sum * r.Float64()
+	u := sum * r.Float64() // invert the cumulative distribution at u
 	last := -1
 	for l, w := range a.laws[i] {
 		if a.left[l] == 0 || w == 0 {
@@ -58,9 +58,10 @@ func (a *allocation) drawLabel(r *rand.Rand, i int) bool {
 	return true
 }
 
-// swapLabel gives agent i an example of a used-up label from another agent, which takes another
-// label instead, and so on along the shortest chain to a label that is left. This is one augmenting
-// path of a maximum flow: without one, no agent can have more unless another has less.
+// swapLabel gives agent i an example of a used-up label from another agent, which takes an example
+// of another label in exchange, and so on to a label that has examples left. Breadth-first search
+// finds the shortest such chain. It is an augmenting path of a maximum flow: if there is none, no
+// agent can have more unless another has less.
 func (a *allocation) swapLabel(i int) bool {
 	const unseen = -1
 	taker := slices.Repeat([]int{unseen}, len(a.left)) // the agent that would take an example of the label

@@ -13,7 +13,8 @@ import (
 	"dsbo/internal/kernel"
 )
 
-// firstChunk is the most that is allocated on the word of a header; MNIST fits.
+// firstChunk is the most memory that is allocated before the file has delivered as much, since a
+// header may be wrong. MNIST fits.
 const firstChunk = 64 << 20
 
 // A byteFile is an IDX file of bytes whose header has been read. Its content can be read once.
@@ -88,9 +89,9 @@ func (f *byteFile) readAll() ([]byte, error) {
 	return content, nil
 }
 
-// rows reads the rows of each list. Lists are ascending and disjoint. Memory grows with what the
-// file has really delivered: firstChunk at once for all lists together, then as much for a list as
-// it has filled.
+// rows returns the content of the rows in each list; lists ascend and are disjoint. A common block
+// of at most firstChunk bytes is cut up for the lists; a list that needs more grows as append does,
+// with what the file really has.
 func (f *byteFile) rows(lists [][]int) ([][]byte, error) {
 	size := f.Len() / f.Shape[0]
 	owner := make([]int32, f.Shape[0]) // the list of each row, counted from 1; 0: none

@@ -46,7 +46,7 @@ func clipRows(x *ad.Table, c float64) (*ad.Table, error) {
 			row[j] = x.At(i, j)
 			largest = max(largest, math.Abs(row[j]))
 		}
-		for _, v := range row { // the squares of numbers may overflow
+		for _, v := range row { // in units of the largest number, whose square might overflow
 			sum += float64(v / largest * (v / largest))
 		}
 		scale := 1.0

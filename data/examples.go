@@ -73,7 +73,8 @@ type Shard struct {
 
 func (s Shard) isAbsent() bool { return s.Train.X == nil && s.Val.X == nil }
 
-// Digest returns a hash of agent i's examples, its part of the test examples included.
+// Digest returns a hash of agent i's examples, including its part of the test examples. Tables that
+// are nil, and an empty hold-out, write nothing, so that digests of earlier versions remain valid.
 func (t Task) Digest(i int) (string, error) {
 	test, err := t.TestPart(i)
 	if err != nil {
@@ -182,8 +183,8 @@ func (t Task) Validate(agents ...int) error {
 	return nil
 }
 
-// checkShard checks the examples of agent i. seen marks the IDs of earlier agents' training
-// examples.
+// checkShard checks the examples of agent i: training and validation examples must exist, others
+// may be empty. seen marks the IDs of earlier agents' training examples and gets this agent's.
 func (t Task) checkShard(i int, seen []bool) error {
 	s := t.Shards[i]
 	for _, set := range []struct {
@@ -218,7 +219,7 @@ func (t Task) checkShard(i int, seen []bool) error {
 	return nil
 }
 
-// check returns an error for the first part of e that does not fit the task.
+// check returns an error for the first part of e that does not fit the task's features and classes.
 func (t Task) check(e Examples) error {
 	n, columns := e.Len(), max(t.Classes, 1)
 	switch {

@@ -41,8 +41,8 @@ func FindMNIST(dir string) (string, error) {
 	if checkMNIST(first) == nil {
 		return first, nil
 	}
-	// The go command may know another module cache. It runs last, since it may be missing and takes
-	// a while.
+	// The go command may have another module cache, set by `go env -w`. It is asked last, since it
+	// is slow, or not installed.
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if out, err := exec.CommandContext(ctx, "go", "env", "GOMODCACHE").Output(); err == nil {

@@ -47,8 +47,9 @@ func LoadMNIST(dir string) (train, test Examples, err error) {
 }
 
 // ShareMNIST is [NewTask] of [LoadMNIST] for a process that has the given agents; without agents,
-// all. It never has more in memory than their examples, and some 60 bytes for each example of other
-// agents. Each agent has its part of the test examples as its own.
+// all. It reads the labels, deals rows to all agents, and then reads the pictures of the given
+// agents only, so that it needs memory for these and some 60 bytes for each other example. Each
+// agent has its part of the test examples as its own.
 func ShareMNIST(dir string, c Split, agents ...int) (Task, error) {
 	dir, err := FindMNIST(dir)
 	if err != nil {
@@ -95,8 +96,9 @@ func ShareMNIST(dir string, c Split, agents ...int) (Task, error) {
 	return t, t.Validate(agents...)
 }
 
-// readMNIST reads one of the two sets: examples for each list of rows that choose makes of the
-// labels. Rows ascend in a list, and none is in two. Of no rows there are no examples.
+// readMNIST reads one of the two sets. It reads the labels first; choose returns lists of rows,
+// given the labels, and readMNIST returns the examples of each list. Rows ascend in a list, and
+// none is in two lists. An empty list has the zero Examples.
 func readMNIST(dir string, names mnistNames, choose func(labels []uint8) ([][]int, error)) ([]Examples, error) {
 	label, err := openBytes(dir, names.labels, 1)
 	if err != nil {

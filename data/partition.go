@@ -32,7 +32,7 @@ func parsePartition(text string) (Partition, error) {
 	case "labels":
 		p.Labels, err = strconv.Atoi(value)
 	}
-	if err != nil || (p == Partition{}) != (text == "iid") {
+	if err != nil || (p == Partition{}) != (text == "iid") { // unknown kinds and zeros leave p zero
 		return Partition{}, dsbo.ConfigErrorf(
 			"partition must be iid, dirichlet:A (as in dirichlet:0.3) or labels:K (as in labels:2); it is %q", text)
 	}
@@ -92,8 +92,9 @@ func (p Partition) laws(r *rand.Rand, agents, classes int) [][]float64 {
 			dirichlet(r, p.Dirichlet, law)
 		}
 	case p.Labels != 0:
-		// Agents take runs of labels, evenly spaced around a circle, so that each label is
-		// held by about as many agents; the order of both is drawn.
+		// Put the labels on a circle, in random order. Agents, in random order, take runs of
+		// consecutive labels whose starts are evenly spaced, so that each label goes to about as
+		// many agents as any other.
 		label := r.Perm(classes)
 		for place, i := range r.Perm(agents) {
 			first := place * classes / agents

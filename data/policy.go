@@ -51,8 +51,8 @@ func (c Policy) Validate() error {
 	return nil
 }
 
-// Task draws the data of the given agents, of none: of all, the same whoever else is drawn. The
-// test examples are common to all.
+// Task draws the data of the given agents; without agents, of all. An agent's data do not depend on
+// which others are drawn. The test examples are common to all.
 func (c Policy) Task(agents ...int) (Task, error) {
 	if err := c.Validate(); err != nil {
 		return Task{}, err
@@ -87,7 +87,9 @@ type markovChain struct {
 	values   []float64 // of each state
 }
 
-// chain draws it: probabilities that are uniform numbers over their sum, few of them large.
+// chain draws the Markov chain. Probabilities of next states are fourth powers of uniform numbers,
+// divided by their sum, so that few are large. Values are linear in the features, and rewards
+// follow from them by Bellman's equation.
 func (c Policy) chain() markovChain {
 	r := newRand(c.Seed, streamPolicy, 0)
 	m := markovChain{Policy: c, features: normals(r, c.States*c.Features, 1), next: make([]float64, c.States*c.States)}

@@ -46,8 +46,8 @@ func (s *Sampler) Draw(name dsbo.Sample, rows int) []int {
 	s.marks = slices.Grow(s.marks[:0], words)[:words]
 	clear(s.marks)
 
-	// Drawing again where a row is taken is quick while at most half of the rows are;
-	// beyond that, draw the rows to leave out.
+	// Rows are drawn until enough are different, which is fast while at most half of all are drawn.
+	// Beyond that, draw the rows to leave out.
 	if s.Batch <= rows/2 {
 		s.markRows(s.Batch, uint64(rows))
 		return s.batchRows(0)
@@ -56,7 +56,9 @@ func (s *Sampler) Draw(name dsbo.Sample, rows int) []int {
 	return s.batchRows(^uint64(0))
 }
 
-// batch returns the rows of batch b of a partition in n.
+// batch returns the rows of batch b of a partition into n batches, nil for all rows. A partition is
+// a permutation of the rows, kept until another n or number of rows is asked for. Each batch is
+// sorted once, when the partition is made.
 func (s *Sampler) batch(b, n, rows int) []int {
 	if n == 1 {
 		return nil
@@ -97,10 +99,11 @@ func (s *Sampler) Signs(dst []float64, number int) {
 	}
 }
 
-// Mask returns the numbers of a mask in the named draw, a row for each of its examples: 1/keep with
-// probability keep, else 0, so that their mean is 1, or with a keep of 0 standard normal numbers.
-// It is a pure function of (Seed, Agent, Set, K, T, number). In [dsbo.Whole] and in batches of a
-// partition, which are no draws, all numbers are 1, or where they are normal 0.
+// Mask returns random numbers for dropout or noise in the named draw, a row for each of its
+// examples. They are 1/keep with probability keep, else 0, so that their mean is 1; with a keep of
+// 0 they are standard normal. They are a pure function of (Seed, Agent, Set, K, T, number).
+// [dsbo.Whole] and batches of a partition are no random draws: all numbers are their mean then, 1,
+// or 0 if normal.
 func (s *Sampler) Mask(rows, cols int, name dsbo.Sample, number int, keep float64) (*ad.Table, error) {
 	from, draws := streamMask, name.Set.IsDraw()
 	switch {
@@ -122,7 +125,8 @@ func (s *Sampler) Mask(rows, cols int, name dsbo.Sample, number int, keep float6
 	return ad.FloatTable(rows, cols, numbers)
 }
 
-// markRows marks count different rows below n.
+// markRows marks count different random rows below n, without bias (Lemire 2019). Rows that are
+// marked already are drawn again.
 func (s *Sampler) markRows(count int, n uint64) {
 	reject := -n % n // 2^64 mod n: drawing again below it leaves every row equally likely
 	for count > 0 {
@@ -137,13 +141,14 @@ func (s *Sampler) markRows(count int, n uint64) {
 	}
 }
 
-// batchRows lists the rows of the batch: the marked rows, or the unmarked ones if left is all ones.
+// batchRows lists the rows of the batch in ascending order: the marked rows, or, with left all
+// ones, the unmarked rows.
 func (s *Sampler) batchRows(left uint64) []int {
 	s.drawn = slices.Grow(s.drawn[:0], s.Batch)
 	drawn := s.drawn[:s.Batch]
 	n := 0
 	for i, w := range s.marks {
-		for w ^= left; w != 0 && n < s.Batch; w &= w - 1 { // bits beyond the last row come last
+		for w ^= left; w != 0 && n < s.Batch; w &= w - 1 { // n excludes bits beyond the last row
 			drawn[n] = 64*i + bits.TrailingZeros64(w)
 			n++
 		}

@@ -67,14 +67,15 @@ func NewTask(train, test Examples, c Split) (Task, error) {
 	return t, t.Validate()
 }
 
-// A hand is the rows that one agent is dealt, both ascending. All agents have as many.
+// A hand is the rows of one agent, each list ascending. All agents have equally many.
 type hand struct{ train, val []int }
 
 // ids are the IDs of agent i's training examples.
 func (h hand) ids(i int) []int { return countFrom(i*len(h.train), len(h.train)) }
 
-// deal deals the rows with these labels, of a number of classes, to the agents. Where they are not
-// labelled, labels are 0.
+// deal distributes rows, given by their labels, to the agents: it draws the agents' label laws and
+// the order of rows, allocates numbers of each label, and splits each agent's rows into training
+// and validation. Without classes (labelled is false) labels are all 0.
 func (c Split) deal(labels []int, classes int, labelled bool) ([]hand, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -109,7 +110,7 @@ func (c Split) deal(labels []int, classes int, labelled bool) ([]hand, error) {
 			rows = append(rows, pools[l][:n]...)
 			pools[l] = pools[l][n:]
 		}
-		// By label, so that each of them is split in proportion.
+		// Sorted by label, so that spread splits each label in proportion.
 		slices.SortStableFunc(rows, func(a, b int) int { return labels[a] - labels[b] })
 		hands[i] = c.spread(rows)
 	}
@@ -137,6 +138,7 @@ func (c Split) pools(labels []int, classes int, labelled bool) ([][]int, error) 
 }
 
 // withSizes sets the default sizes and checks that the examples, supply[l] of label l, suffice.
+// Where agents are restricted to some labels, the largest possible share is found by an allocation.
 func (c Split) withSizes(total int, supply []int, laws [][]float64) (Split, error) {
 	share := total / c.Agents
 	if c.Partition.Labels != 0 {
@@ -160,7 +162,8 @@ func (c Split) withSizes(total int, supply []int, laws [][]float64) (Split, erro
 // drawRand returns the numbers for allocate, the same each time.
 func (c Split) drawRand() *rand.Rand { return newRand(c.Seed, streamSplit, 1) }
 
-// spread splits rows into training and validation examples: evenly along the list.
+// spread splits rows into training and validation examples, both spread evenly along the list: row
+// j trains if the rounded number of training rows up to it increases.
 func (c Split) spread(rows []int) hand {
 	h := hand{make([]int, 0, c.Train), make([]int, 0, c.Val)}
 	for j, row := range rows {

@@ -123,8 +123,8 @@ func (c Synthetic) Shard(i int) (Shard, error) {
 	return c.shard(i, c.Test)
 }
 
-// shard makes the examples of agent i, with test examples for testing. Its pieces share one
-// allocation, since each of three would waste the rest of a page.
+// shard makes the examples of agent i, with a number of test examples, 0 for none. Its sets share
+// one allocation, since three would waste a part of a page each.
 func (c Synthetic) shard(i, test int) (s Shard, err error) {
 	x := make([]float64, 0, (c.Train+c.Val+test)*c.Features)
 	for part, of := range []struct {

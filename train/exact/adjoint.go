@@ -10,20 +10,21 @@ import (
 	"dsbo/network"
 )
 
-// mostRounds bounds the number of times that both systems are solved.
+// mostRounds bounds the number of rounds of solveBoth.
 const mostRounds = 4
 
-// solveBoth brings Y to y*(x) and Z to the solution of the adjoint system, and repeats both to a
-// smaller tolerance if Y is too far off.
+// solveBoth brings Y to y*(x) and Z to the solution of the adjoint system. It repeats both with a
+// smaller tolerance until the estimated error of Φ is within its bound, for at most mostRounds
+// rounds.
 //
-// Φ = f(y*) is known to first order, as ψ(Y) of ψ(y) = f(y) − Z'∇_y g(x, y), whose slope at Y is
-// next to 0. What is left is of second order in the distance of Y from y*, but it scales with the
-// curvature of f, and the change of the lower loss's curvature, between Y and y*. A distance in the
-// norm of the lower Hessian does not bound that.
+// Φ = f(y*) is approximated by ψ(Y), where ψ(y) = f(y) − Z'∇_y g(x, y). As the slope of ψ at Y is
+// nearly 0, the error is of second order in the distance of Y from y*. Its size also depends on the
+// curvature of f, and on changes of g's curvature, between Y and y*, which a distance in the norm
+// of the lower Hessian does not bound; so it is estimated from changes of ψ and Φ.
 func (w *solve) solveBoth() error {
 	last, lastDistance := 0.0, math.Inf(1)
 	for round := range mostRounds {
-		if round > 0 { // once more, which adds what the wire lost of the last one
+		if round > 0 { // ask again: the wire's rounding error of the last gradient is then added
 			if err := w.askAll(w.lowerGrad(w.Y)); err != nil {
 				return err
 			}
@@ -65,11 +66,11 @@ func sharper(share float64) float64 { return max(share, 1e-4) / 4 }
 // conjugate gradients, when they end, underestimate the remaining distance.
 func secondOrder(change, moved float64) float64 { return 2 * max(change, moved) }
 
-// changeOnTheWay returns the change of solveBoth's ψ over the distance of Y from y*: the larger
-// change along two directions known without a product, Z and the step that the gradient implies.
-// w.distance is that distance squared, in the norm of H. The change is 0 where Y is y*, and where
-// the distance is not known, as no step has its length. A direction whose product with H is not
-// positive has no length in that norm, and is left out.
+// changeOnTheWay estimates the change of solveBoth's ψ between Y and y*: it moves Y by that
+// distance (w.distance is its square, in the norm of H) along two directions whose products with H
+// are known, Z and the preconditioned gradient, and returns the larger change. It returns 0 if the
+// distance is 0 or unknown (infinite). A direction whose product with H is not positive has no
+// length in that norm, and is skipped.
 func (w *solve) changeOnTheWay() (change float64, err error) {
 	if w.distance == 0 || math.IsInf(w.distance, 1) {
 		return 0, nil
@@ -113,8 +114,9 @@ func sizeOf(upper, lower float64) float64 {
 	return max(-upper, math.Abs(lower))
 }
 
-// solveAdjoint brings Z to H⁻¹ ∇_y f at (x, Y). It starts at the z that belongs to where Y started,
-// where that is not known at the last solution, and at 0 where both are farther than that.
+// solveAdjoint brings Z to H⁻¹ ∇_y f at (x, Y). It starts at a multiple of the z that belongs to
+// the start of Y or, if that is unknown, of the last solution's z. The multiple is the nearest one
+// to the solution in the norm of H, or 0.
 func (w *solve) solveAdjoint() error {
 	b, r, trial := w.step, w.rest, w.trial
 	start := w.nearZ
@@ -132,7 +134,7 @@ func (w *solve) solveAdjoint() error {
 	clear(w.Z)
 	if linalg.Norm(b) == 0 { // z is 0
 		if !w.endsByResidual() {
-			w.PhiError = 0 // except for the second-order error
+			w.PhiError = 0 // solveBoth adds the second-order error
 		}
 		return nil
 	}
@@ -143,7 +145,7 @@ func (w *solve) solveAdjoint() error {
 		gain = t * along
 		linalg.Comb(r, 1-t, b, t, trial)
 		linalg.Axpy(w.Z, t, start)
-		for k := range lost { // r has t times that residual, and so t times what it lost
+		for k := range lost { // r has t times the residual at start, with t times its rounding error
 			linalg.Axpy(w.lostResiduals[k], t, lost[k])
 		}
 	}
@@ -189,11 +191,12 @@ func (w *solve) refineAdjoint(b, r []float64, gain float64) error {
 		if err != nil {
 			return err
 		}
-		if w.Products == before { // r is as before, and so would be all that follows
+		if w.Products == before { // r is unchanged: another round would do the same
 			w.Converged = false
 			return nil
 		}
-		// a last gain below 0 is a product's rounding: then nothing is known to have been gained
+		// A negative last gain comes from rounded products, so the distance left is not known to
+		// have shrunk.
 		if gain, left = gain+added, last; last < 0 && w.distrustRounding() {
 			left = math.Abs(added)
 		}

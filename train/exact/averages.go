@@ -16,7 +16,8 @@ type question struct {
 	then func() // processes the average, unless nil
 }
 
-// askAll averages the agents' terms of the questions, which travel together.
+// askAll averages the agents' terms of the questions in one exchange. After success it calls each
+// question's then, if any.
 func (w *solve) askAll(questions ...question) error {
 	vectors := make([]network.Vector, len(questions))
 	for k, q := range questions {
@@ -38,9 +39,11 @@ func (w *solve) askAll(questions ...question) error {
 	return err
 }
 
-// lowerGrad asks for ∇_y g(x, y), into g. After the first of a solve it averages only the
-// difference to the last one. The wire's rounding error of one is added to the next, so g is off by
-// the last error alone. If it is the only quantity needed, g_i is kept at no cost.
+// lowerGrad asks for ∇_y g(x, y), into w.g. The first time in a solve it averages the gradients,
+// later only their differences from the last ones, which a narrow wire rounds by less. Each
+// rounding error is added to the next difference (error feedback), so that g has only the last one.
+// If the solve needs no upper loss, oracles that can return g_i with the gradient do, and it is
+// kept for losses.
 func (w *solve) lowerGrad(y []float64) question {
 	gradient := func(i int, o dsbo.ValueOracle, dst []float64) (err error) {
 		if o, ok := o.(lowerOracle); ok && w.lowerOnly {
@@ -49,7 +52,7 @@ func (w *solve) lowerGrad(y []float64) question {
 		}
 		return o.LowerGrad(dst, w.x, y, allExamples)
 	}
-	if w.localGradients == nil { // the first, or one from which differences have no digits
+	if w.localGradients == nil { // the first, or the last one was too large for accurate differences
 		w.localGradients, w.lostGradients = make([][]float64, len(w.Oracles)), w.newLost(w.q)
 		return question{network.Vector{Name: "gradients", Wire: w.gradientWire(), Dst: w.g, Lost: w.lostGradients},
 			func(i int, o dsbo.ValueOracle, part []float64) error {
@@ -68,8 +71,8 @@ func (w *solve) lowerGrad(y []float64) question {
 	}, func() { linalg.Add(w.g, w.g, w.change) }}
 }
 
-// upperGrad asks for ∇_x f and ∇_y f at (x, Y), in one vector. The residual of the adjoint system
-// begins as ∇_y f, so that what the wire loses of this part is the first that the residual lacks.
+// upperGrad asks for ∇_x f and ∇_y f at (x, Y), in one vector. ∇_y f is the first residual of the
+// adjoint system, so the wire's rounding error of that part initializes lostResiduals.
 func (w *solve) upperGrad(dx, dy []float64) question {
 	both, lost := make([]float64, w.p+w.q), w.newLost(w.p+w.q)
 	return question{network.Vector{Name: "validation gradients", Wire: w.gradientWire(), Dst: both, Lost: lost},

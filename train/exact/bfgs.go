@@ -55,12 +55,12 @@ func (w *solve) descend() error {
 		switch {
 		case err != nil:
 			return err
-		case fall == 0 && !bfgs.Known(): // at the floor of round-off
+		case fall == 0 && !bfgs.Known(): // not even along the gradient: at the limit of round-off
 			w.Converged = w.lower <= math.MaxFloat64
 			return nil
-		case fall == 0: // along the gradient alone it may
+		case fall == 0: // it may fall along the gradient
 			bfgs.Forget()
-			copy(g, w.g) // as the search found it anew
+			copy(g, w.g) // lineSearch has computed it again
 			continue
 		}
 		bfgs.Add(w.Y, w.g, y, g)

@@ -26,9 +26,10 @@ type rule struct {
 	maxProducts int  // products at most; 0: as many as the solve has left
 }
 
-// conjugateGradients adds to s a solution of H s = r at Y and leaves the residual in r. It returns
-// the square of the distance that it came nearer, in the norm of H, of that the part by the last
-// products, and whether it met only positive curvature.
+// conjugateGradients adds an approximate solution of H δ = r, at Y, to s and leaves the residual in
+// r. In squared distances to the solution, in the norm of H, gain is the decrease by all products,
+// and last the part of it by the last few. positive is false if it met a direction without positive
+// curvature. It stops by the rule end, at round-off, at a NaN, or when products are spent.
 func (w *solve) conjugateGradients(s, r []float64, end rule) (gain, last float64, positive bool, err error) {
 	b, from := w.cgRest, w.cgStart
 	copy(b, r)
@@ -40,12 +41,12 @@ func (w *solve) conjugateGradients(s, r []float64, end rule) (gain, last float64
 		most = min(most, end.maxProducts)
 	}
 	ended := func(asked int) bool {
-		total := 0.0 // of the step δ = s − from, 2 b'δ − δ'Hδ = δ'(b + r)
+		total := 0.0 // the gain of δ = s − from: 2 b'δ − δ'Hδ = δ'(b + r)
 		for i, v := range s {
 			total += float64((v - from[i]) * (b[i] + r[i]))
 		}
 		gain, last = total, total
-		// by the last delay products, or by all while there are fewer
+		// The gain by the last delay products; by all while there are fewer.
 		if gains = append(gains, total); asked >= w.delay(asked) {
 			last = total - gains[asked-w.delay(asked)]
 		}

@@ -12,9 +12,10 @@ import (
 // findSystem finds the diagonal of the averaged Hessian, and with it the gradient at Y.
 func (w *solve) findSystem() error { return w.findDiagonal(w.lowerGrad(w.Y)) }
 
-// findDiagonal finds the diagonal of the averaged Hessian in two parts, the penalty's, which one
-// oracle knows for all, and the data's, and prepares the memory with them. A part that oracles do
-// not give is 0, or a number of the size of the products so far. Other questions travel with it.
+// findDiagonal finds the diagonal of the averaged Hessian in two parts and prepares the
+// preconditioner with them: w.e, the penalty's part, which is the same at all agents, and w.diag,
+// the data's. If oracles do not give the penalty's part it is 0; if they do not give the data's, it
+// is a constant of the size of earlier products. Other questions share the exchange.
 func (w *solve) findDiagonal(with ...question) error {
 	w.diagonalLower = w.lower
 	one, err := dsbo.Capabilities(w.Oracles[w.Agents.Local()[0]])
@@ -59,7 +60,8 @@ func (w *solve) dataDiagonal() question {
 		}, nil}
 }
 
-// meanCurvature returns the mean of v'Dv over the pairs of the memory, 1 if there is none.
+// meanCurvature returns the mean of |v'Dv| over the memory's pairs (v, Dv) with unit v, an estimate
+// of the scale of the Hessian's data part; 1 if there are no pairs.
 func (w *solve) meanCurvature() float64 {
 	n := w.memory.Pairs()
 	if n == 0 {

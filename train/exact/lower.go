@@ -20,9 +20,9 @@ type descent struct {
 	flat         bool    // whether the last step met a direction without positive curvature
 }
 
-// Lower returns y*(x) without its gradient, from y (length q, not changed; nil: not known) or the
-// last solution, whichever has the lower loss. phiTol takes the place of PhiTol. The result has no
-// Phi, Gradient and Z, and no errors of these.
+// Lower returns y*(x) only. The solve starts at y (length q, not changed; nil: none) or at the last
+// solution, whichever has the lower loss. phiTol replaces PhiTol. The result has no Phi, Gradient
+// and Z, and no errors of these. A solution that is not finite is not kept as the next start.
 func (s *Solver) Lower(ctx context.Context, x, y []float64, phiTol float64) (Solution, error) {
 	w, err := s.newSolve(ctx, x, y, nil)
 	if err != nil {
@@ -40,11 +40,12 @@ func (s *Solver) Lower(ctx context.Context, x, y []float64, phiTol float64) (Sol
 	return w.Solution, err
 }
 
-// solveLower brings Y to y*(x) by damped Newton steps.
+// solveLower brings Y to y*(x) by damped Newton steps. The preconditioner's diagonal is found again
+// once the loss has halved, as Y is then far from where it was found; and after the first step if
+// it was a guess, since products now give its scale.
 func (w *solve) solveLower() error {
 	d := descent{first: linalg.Norm(w.g), last: math.Inf(1), left: math.Inf(1)}
 	for moved := true; moved && !w.lowerEnds(&d); {
-		// Y is far from where the diagonal was found
 		if w.diagonalLower > 0 && w.lower < w.diagonalLower/2 {
 			if err := w.findDiagonal(); err != nil {
 				return err
@@ -52,7 +53,7 @@ func (w *solve) solveLower() error {
 		}
 		var err error
 		if moved, err = w.newtonStep(&d); err == nil && w.guessed {
-			err = w.findDiagonal() // of the size of the products that there are now
+			err = w.findDiagonal()
 		}
 		if err != nil {
 			return err
@@ -61,9 +62,10 @@ func (w *solve) solveLower() error {
 	return nil
 }
 
-// lowerEnds reports whether Y is near enough to y*, or can come no nearer. The gradient may well
-// grow on the way from far off; where the loss can fall no more than its own round-off, it has
-// reached its floor once it no longer shrinks.
+// lowerEnds reports whether the steps end: Y is near enough to y*, products are spent, the gradient
+// is not finite, or round-off allows no progress. The last is so when the loss can fall by no more
+// than its round-off and the gradient no longer shrinks; a growing gradient alone is normal far
+// from y*.
 func (w *solve) lowerEnds(d *descent) bool {
 	norm := linalg.Norm(w.g)
 	w.Residual = norm / w.scale[0]
@@ -81,8 +83,9 @@ func (w *solve) lowerEnds(d *descent) bool {
 	return w.Converged || !(norm <= math.MaxFloat64) || w.Products >= w.productLimit || lowest
 }
 
-// newtonStep moves Y by one step, and reports whether it did: another one may follow then. A step
-// that fails by rounded products is taken anew, with the gradient and products not rounded so far.
+// newtonStep moves Y by one step; moved is false if no further step can succeed. If a step fails
+// and rounded products may be the cause, it sets finer wires, asks for the gradient again and
+// reports true, so that the caller tries again.
 func (w *solve) newtonStep(d *descent) (moved bool, err error) {
 	clear(w.step)
 	copy(w.rest, w.g)
@@ -98,11 +101,11 @@ func (w *solve) newtonStep(d *descent) (moved bool, err error) {
 	if err != nil || fall == 0 && !w.distrustRounding() {
 		return false, err
 	}
-	if fall == 0 {
+	if fall == 0 { // distrustRounding has chosen finer wires
 		d.last, d.left, w.localGradients = math.Inf(1), math.Inf(1), nil
 		return true, w.askAll(w.lowerGrad(w.Y))
 	}
-	if last < 0 && w.distrustRounding() {
+	if last < 0 && w.distrustRounding() { // the rounding of products: how far y* is, is not known
 		last = math.Abs(gain)
 	}
 	d.atFloor, d.left, d.gained = fall <= roundOff, last, gain
@@ -148,14 +151,14 @@ func (w *solve) distanceLeft(left float64, r []float64, norm float64) float64 {
 	return max(left, linalg.Dot(r, w.change))
 }
 
-// lineSearch moves Y along −step until the lower loss has fallen, and finds the gradient there. It
-// returns the fall that the step predicted, relative to the loss; 0 if Y did not move, as at the
-// floor of round-off. If the last step was taken whole, the gradient after this one travels with
-// the losses.
+// lineSearch moves Y by −t·step, with t = 1 halved until the lower loss falls enough, and finds the
+// gradient there. It returns the fall that the slope predicted, relative to the loss; 0 if Y did
+// not move. If the last search took its whole step, this one likely does too, so the gradient is
+// asked for in the same exchange as the losses; otherwise after them.
 func (w *solve) lineSearch(step []float64) (fall float64, err error) {
 	at := point{y: w.trial}
 	slope := linalg.Dot(w.g, step)
-	early := !w.shortened // whether the gradient is asked for before it is known that a whole step is taken
+	early := !w.shortened // ask for the gradient with the losses
 	for t := 1.0; t > 1e-10; t /= 2 {
 		linalg.Comb(at.y, 1, w.Y, -t, step)
 		var questions []question
@@ -175,12 +178,12 @@ func (w *solve) lineSearch(step []float64) (fall float64, err error) {
 			}
 			return fall, err
 		}
-		if at.known { // there the gradient may be so large that differences from it have no digits
+		if at.known { // this gradient may be so large that differences from it would be inaccurate
 			w.localGradients = nil
 		}
 	}
 	w.shortened = true
-	if early { // g was asked for at a point that is not taken
+	if early { // w.g is the gradient at the rejected point
 		err = w.askAll(w.lowerGrad(w.Y))
 	}
 	return 0, err

@@ -62,9 +62,11 @@ func (w *solve) findDamping() error {
 	return err
 }
 
-// solveNonconvex moves Y down the lower loss until it has settled, is not finite, the products are
-// spent, or the loss does not follow a step's prediction, for example where no second derivative is
-// finite. The first calm step recomputes the damping at Y.
+// solveNonconvex moves Y down the lower loss by truncated Newton steps. It ends when the loss has
+// settled (settledSteps calm steps in a row) or is not finite, the products are spent, the step is
+// no descent, or the line search fails although the step promised more than settledFall, for
+// example where second derivatives are not finite. The first calm step recomputes the damping at Y,
+// since directions of negative curvature at the start may have none here.
 func (w *solve) solveNonconvex() error {
 	g, step, r := w.g, w.step, w.rest
 	first := linalg.Norm(g)
@@ -82,7 +84,7 @@ func (w *solve) solveNonconvex() error {
 		if err != nil {
 			return err
 		}
-		if !(math.Abs(gain) > 0) { // as where curvature is infinite, or a product is NaN
+		if !(math.Abs(gain) > 0) { // no usable product, or NaN: take a preconditioned gradient step
 			w.memory.Precondition(step, g)
 		}
 		before, promised := w.lower, linalg.Dot(g, step)/math.Abs(w.lower)
@@ -97,7 +99,7 @@ func (w *solve) solveNonconvex() error {
 		fall := (before - w.lower) / math.Abs(before)
 		if calm++; fall > settledFall {
 			calm = 0
-		} else if calm == 1 { // directions of negative curvature at the start may have none here
+		} else if calm == 1 {
 			if err := w.findDamping(); err != nil {
 				return err
 			}

@@ -64,10 +64,11 @@ func (w *solve) runParts(parts ...func() error) error {
 	return nil
 }
 
-// chooseStart starts at the one of some y and z at which the lower loss is least, and finds the
-// losses there; nil: there is none. With these travels, at the first solve, the gradient that Tol
-// is relative to; where that is not finite, the one where the solve starts takes its place. A start
-// at which the loss is NaN is left only for another one.
+// chooseStart sets Y to the one of several starts, pairs of y and z (nil: none), with the least
+// lower loss, and finds the losses there; z becomes nearZ. A start whose loss is NaN is replaced by
+// any other one. The first solve asks, in the same exchange, for the gradient at Y before that,
+// whose norm is the scale of Tol; if that is not finite, the gradient at the chosen start gives the
+// scale.
 func (w *solve) chooseStart(starts ...[2][]float64) error {
 	var questions []question
 	unscaled := w.scale[0] == 0

@@ -126,8 +126,9 @@ func (s *Solver) Solve(ctx context.Context, x []float64) (Solution, error) {
 	return s.SolveNear(ctx, x, nil, nil)
 }
 
-// SolveNear is Solve from y and z (both of length q, not changed; nil: not known), if they are
-// nearer than the last solution.
+// SolveNear is Solve with a second start, y and z (both of length q, not changed; nil: unknown),
+// which is taken if its lower loss is below the last solution's. A solution that is not finite is
+// not kept as the next start.
 func (s *Solver) SolveNear(ctx context.Context, x, y, z []float64) (Solution, error) {
 	w, err := s.newSolve(ctx, x, y, z)
 	if err != nil {
@@ -214,7 +215,7 @@ func (s *Solver) Prepare() error {
 	}
 	s.scale, s.products = make([]float64, 1), linalg.NewMatrix(s.Matrix)
 	copy(s.y, s.Start)
-	// q pairs determine the matrix, and 4,000,000/q take 96 MB, three vectors each
+	// q pairs determine the matrix; 4,000,000/q pairs, of three vectors each, take 96 MB.
 	most := min(cmp.Or(s.MostPairs, linalg.MostPairs), max(4, s.q), max(4, 4_000_000/s.q))
 	s.memory = linalg.NewMemory(s.q, most, 0.02, 1e-3)
 	s.memory.Relative = true
