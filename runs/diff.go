@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"dsbo/internal/wording"
 )
 
 // A Difference is a setting or a result whose values in two runs differ.
@@ -26,17 +28,47 @@ func (d Difference) IsNew() bool { return d.Other == unsetText }
 // Differences are the differences of two runs, in the order of their names.
 type Differences []Difference
 
-// String lists them, the seed's first, as others may follow from it.
+// String lists them, each flag once, the seed's first. What follows from a flag, such as the
+// examples, is listed where nothing else differs.
 func (ds Differences) String() string {
-	var parts []string
+	var parts, follow []string
+	named := map[string]bool{}
 	for _, d := range ds {
-		if flagOf(d.Name) == "-seed" {
+		flag := flagOf(d.Name)
+		switch {
+		case d.Name == "examples":
+			follow = append(follow, d.agents())
+		case slices.Contains([]string{"p", "q", "params.init"}, d.Name):
+			follow = append(follow, d.String())
+		case named[flag]:
+		case flag == "-seed":
 			parts = slices.Insert(parts, 0, d.String())
-		} else {
+		default:
 			parts = append(parts, d.String())
 		}
+		named[flag] = true
+	}
+	if parts == nil {
+		parts = follow
 	}
 	return strings.Join(parts, ", ")
+}
+
+// agents names the agents whose digests of examples differ.
+func (d Difference) agents() string {
+	var there, here []string
+	if json.Unmarshal([]byte(d.Other), &there) != nil || json.Unmarshal([]byte(d.This), &here) != nil ||
+		len(there) != len(here) {
+		return d.String()
+	}
+	var others []int
+	for i := range here {
+		if here[i] != there[i] {
+			others = append(others, i)
+		}
+	}
+	return "other examples at " + strings.TrimLeft(wording.Count(len(others), "agent"), "0123456789 ") + " " +
+		wording.Ranges(others)
 }
 
 // unsetText is the text of a value that is absent.
@@ -98,7 +130,7 @@ var flagNames = map[string]string{
 	"graph": "-graph", "mixing_matrix": "the mixing matrix (-graph, -w)", "w": "-w", "mix": "-mix", "prob": "-prob",
 	"transport": "-transport",
 	"examples":  "the hash of each agent's examples", "batch": "-batch", "dtype": "-dtype", "engine": "-engine",
-	"seed":       "-seed",
+	"seed": "-seed", "average.Seed": "-seed", "average.Wire": "-wire", "holdout": "-holdout",
 	"kernels":    "the set of kernels (DSBO_KERNEL)",
 	"arithmetic": "how numbers are rounded, by the kernels (DSBO_KERNEL) and the program,",
 	"eval_every": "-eval-every", "patience": "-patience", "checkpoint_every": "-checkpoint-every",
@@ -115,7 +147,7 @@ func flagOf(name string) string {
 	if param, ok := strings.CutPrefix(name, "params."); ok {
 		return "-set " + param
 	}
-	for _, prefix := range []string{"task.", "problem."} {
+	for _, prefix := range []string{"flags.", "task.", "problem."} {
 		if flag, ok := strings.CutPrefix(name, prefix); ok {
 			return "-" + flag
 		}

@@ -21,6 +21,17 @@ func TestDiff(t *testing.T) {
 			"-alpha is 1 there, 2 here, -set mom_z is 0.9 there, unset here"},
 		{`{"a": null}`, `{"a": "x"}`, "a is null there, x here"},
 		{`{"a": ""}`, `{"a": "1"}`, "a is  there, 1 here"},
+		{`{"average": {"Wire": "float32", "Seed": 1}, "settings": {"seed": 1}}`,
+			`{"average": {"Wire": "int8", "Seed": 2}, "settings": {"seed": 2}}`,
+			"-seed is 1 there, 2 here, -wire is float32 there, int8 here"},
+		{`{"examples": ["a", "b"], "q": 2, "settings": {"flags": {"val": "20"}, "task": {"val": 20}}}`,
+			`{"examples": ["c", "d"], "q": 3, "settings": {"flags": {"val": "30"}, "task": {"val": 24}}}`,
+			"-val is 20 there, 30 here"},
+		{`{"examples": ["a", "b", "c"]}`, `{"examples": ["a", "x", "y"]}`, "other examples at agents 1, 2"},
+		{`{"examples": ["a", "b", "c"]}`, `{"examples": ["a", "x", "c"]}`, "other examples at agent 1"},
+		{`{"examples": ["a"]}`, `{"examples": ["a", "x"]}`,
+			`the hash of each agent's examples is ["a"] there, ["a","x"] here`},
+		{`{"params": {}, "start": 0}`, `{"params": {"init": "x0"}, "start": 2}`, "-x0 is 0 there, 2 here"},
 		{`{"problem": {"r": 1}}`, `{"problem": {"r": 2}}`, "-r is 1 there, 2 here"},
 	} {
 		if got, err := Diff(json.RawMessage(tt.there), json.RawMessage(tt.here)); err != nil ||

@@ -58,7 +58,7 @@ func (m *maker) word(text []byte) (reason string) {
 	case m.column.Kind == Number:
 		v, f := numberOf(text, '.')
 		if f != numberForm {
-			return fmt.Sprintf("a value must be a finite number; it is %.40q", text)
+			return fmt.Sprintf("a value must be a finite number, at most 3.4e38; it is %.40q", text)
 		}
 		return m.number(v)
 	case !missing:

@@ -123,7 +123,7 @@ func TestBadParquet(t *testing.T) {
 		{"a time of numbers", good, Options{Kinds: map[string]Kind{"age": Time}},
 			", column age: values of kind number cannot be taken for those of kind time"},
 		{"a number of words", good, Options{Kinds: map[string]Kind{"sex": Number}},
-			`, column sex: row 1: a value must be a finite number; it is "f"`},
+			`, column sex: row 1: a value must be a finite number, at most 3.4e38; it is "f"`},
 	} {
 		_, err := read(c.file, c.options)
 		if err == nil || !strings.HasPrefix(err.Error(), "a.csv"+c.want) || !errors.Is(err, dsbo.ErrConfig) {

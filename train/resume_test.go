@@ -164,7 +164,7 @@ func TestResumeRefuses(t *testing.T) {
 			func(c *train.Config) { c.Method = method(t, "dsoba") }, "", nil},
 		{"another mixing", "-mix is unset there, matchings here",
 			func(c *train.Config) { c.W = testkit.Get(c.W.WithMixing(network.Matchings{})) }, "", nil},
-		{"other examples", "examples is",
+		{"other examples", "other examples at agent 2",
 			func(c *train.Config) { c.Problem.Digests = []string{"a", "b", "x", "d", "e"} }, "", nil},
 		{"a flipped bit", "SHA-256", nil, checkpoint, func(b []byte) []byte { b[len(b)/2] ^= 4; return b }},
 		{"a cut file", "SHA-256", nil, checkpoint, func(b []byte) []byte { return b[:len(b)-100] }},

@@ -123,8 +123,8 @@ func (p *preparation) checkSpread(m measure) error {
 		return nil
 	}
 	return dsbo.ConfigErrorf(
-		"column %s must not have a few numbers that are out of all proportion: its deviation is %.3g, and most "+
-			"numbers are about %.3g; "+
+		"column %s must not have a few numbers that are out of all proportion: its deviation is %.3g, and the "+
+			"geometric mean of their sizes %.3g; "+
 			"a number that stands for a missing value should be left out, or the column (-drop)",
 		p.schema.Columns[m.column].Name, m.deviation, m.scale)
 }

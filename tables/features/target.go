@@ -8,9 +8,13 @@ import (
 	"dsbo/tables"
 )
 
+// largestExact is the largest count below which float32, the type of examples, has all of them.
+const largestExact = 1 << 24
+
 // chooseTarget sets the kind of the target, if Options.Kind leaves it open: a class if the column
 // has words, or few distinct whole numbers at every site, else a number. It checks that each row of
-// the sites of this process has a target, and that counts are whole and not negative.
+// the sites of this process has a target, and that counts are whole, not negative and exact in
+// float32.
 func chooseTarget(p *preparation) error {
 	c := p.schema.Columns[p.columnIndex(p.Target)]
 	p.recipe.Target = Target{Name: p.Target, Kind: p.Kind}
@@ -39,10 +43,10 @@ func chooseTarget(p *preparation) error {
 			if p.recipe.Target.Kind != Counts {
 				continue
 			}
-			if v := column.Number(row); v < 0 || v != math.Trunc(v) {
+			if v := column.Number(row); v < 0 || v > largestExact || v != math.Trunc(v) {
 				return p.failAt(i, row, p.Target,
-					"a count must be a whole number from 0; it is %s (-task regression takes any number)",
-					numberText(v))
+					"a count must be a whole number from 0 to %d; it is %s (-task regression takes any number)",
+					largestExact, numberText(v))
 			}
 		}
 	}

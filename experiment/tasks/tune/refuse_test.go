@@ -75,7 +75,7 @@ func TestTuneRefused(t *testing.T) {
 			"site0.csv, column z: -words names it, and there is no such column"},
 		{"nothing left", good, "-drop=a,w", "no column is left that could be a feature"},
 		{"a count that is none", table("a,w,y", "-1,%w,%c", 12), "-target=a -task=count",
-			"site 2: site2.csv, line 2, column a: a count must be a whole number from 0; it is -1"},
+			"site 2: site2.csv, line 2, column a: a count must be a whole number from 0 to 16777216; it is -1"},
 		{"a regression of words", good, "-task=regression",
 			"column y, the target, must hold numbers to be learned as a value; it holds words"},
 		{"one value", good, "-drop=y,a -target=one", `has no column "one"`},
