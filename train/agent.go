@@ -60,9 +60,9 @@ func (a *agent) begin(ctx context.Context) (dsbo.Oracle, dsbo.Mixer) {
 var normNames = []string{"norm of x", "norm of y", "norm of z"}
 
 // end records the duration and the error of an iteration's Step. If a norm of x, y or z is then
-// NaN, infinite or above maxNorm, the error is a [*dsbo.DivergedError]. The agent may continue
-// nevertheless, so that its neighbours, which need its vectors, can end their iteration. After any
-// other error it is unusable.
+// NaN, infinite or above maxNorm, the error is a [*dsbo.DivergedError]; the agent may still
+// continue, so that neighbours that need its vectors can finish their iteration. After any other
+// error it must not be used.
 func (a *agent) end(took time.Duration, err error, maxNorm float64) error {
 	a.lastStep = took
 	a.allSteps += took
@@ -100,8 +100,8 @@ func (a *agent) state() []dsbo.Named {
 }
 
 // usage returns the agent's cost since iteration 0, including the run that it resumes. Algebra is
-// what steps take beside the oracle and the exchange. Of agents that share a method each has an
-// equal part of what is not its oracle's.
+// the time of steps outside of the oracle and the exchange. Agents that share a method divide its
+// times equally, except the oracle's.
 func (a *agent) usage() runs.Usage {
 	u := a.usageBefore
 	oracle, mix := a.oracle.busy, a.mixer.busy

@@ -9,9 +9,9 @@ import (
 	"dsbo/network"
 )
 
-// disagreement is the error of agents that have not the same of a variable. All agents ask for it:
-// it gathers the digests of each. It blames those that differ from more than half, as one of a few
-// wrong machines, and where there is no such majority nobody.
+// disagreement returns the error of agents whose copies of a variable differ although they must be
+// the same. All agents call it, since it gathers their digests. If more than half agree, it names
+// the others, probably on a faulty machine; without a majority it names none.
 func (e *evaluator) disagreement(ctx context.Context, name string, of func(i int) []float64) error {
 	digests := make([]string, e.N())
 	for _, i := range e.Local() {
@@ -41,10 +41,10 @@ func (e *evaluator) disagreement(ctx context.Context, name string, of func(i int
 		"%s: they must have the same bits; a machine that computes wrongly, or memory that failed, makes others", text)
 }
 
-// findMeans finds the averages of the agents' x, y, z and u. Those which all agents have with the
-// same bits are not exchanged. It is an error where bits differ that must be the same: of x and y
-// of methods whose state is the same on all agents, and of the iterations done and the best iterate
-// of any method.
+// findMeans finds the averages of the agents' x, y, z and u. A variable whose bits are the same at
+// all agents is its own average and is not exchanged. Bits that must agree but differ are an error:
+// of x and y for methods that have the same state on all agents, and, for all methods, of the
+// number of iterations done and the best iterate (common).
 func (e *evaluator) findMeans(ctx context.Context) error {
 	one, m := e.agents[e.Local()[0]], &e.means
 	if one.z() == nil {

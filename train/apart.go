@@ -44,7 +44,8 @@ const (
 	moveNearby
 )
 
-// move adds to v a random vector of about moveShare times its norm, or the norm of ones if it is 0.
+// move adds a random vector to v, of about moveShare times its norm; a zero v counts as a vector of
+// ones.
 func (a apartness) move(v []float64, stream uint64) {
 	if a.epoch == 0 {
 		return
@@ -62,9 +63,10 @@ func (a apartness) move(v []float64, stream uint64) {
 // blurShare is the largest relative error added to an entry of a diagonal in a later epoch.
 const blurShare = 0.5
 
-// blur multiplies the entries of an agent's diagonal, without penalties, by factors around 1 that
-// follow from all of it, which nobody else knows: where the curvature is the same everywhere, as
-// with squared losses, moves hide nothing of it. Diagonals only precondition.
+// blur multiplies the entries of an agent's diagonal, without penalties, by random factors around
+// 1. If the curvature is the same everywhere, as with squared losses, moves do not hide an agent's
+// diagonal. The factors are seeded by a digest of the whole diagonal, which no other agent knows.
+// They cost little accuracy, because diagonals are only used in preconditioners.
 func (a apartness) blur(diagonal []float64) {
 	if a.epoch == 0 {
 		return
@@ -78,8 +80,8 @@ func (a apartness) blur(diagonal []float64) {
 	}
 }
 
-// blurBeside is blur of a diagonal that has the penalty's part at x in it, which penalty writes;
-// nil: it is not known.
+// blurBeside is blur for a diagonal that includes the penalty's part P(x), which is subtracted
+// first and added again afterwards. penalty computes P(x); nil: it counts as 0.
 func (a apartness) blurBeside(penalty func(dst, x []float64) error, diagonal, x []float64) error {
 	if a.epoch == 0 {
 		return nil

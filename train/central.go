@@ -15,12 +15,12 @@ import (
 // entry times a normal number.
 const farOut = 1e9
 
-// checkCentral requires of a method that takes central differences of a penalty that λg − f,
-// averaged, has a minimum in y: that it curves upwards far out. For quadratics that is λ above the
-// largest eigenvalue of (∇²_yy g)⁻¹ ∇²_yy f, which λ > L_f/μ_g is enough for. A loss f whose
-// gradient is bounded leaves a minimum with any λ, and is flat there. It takes at most 60 products
-// with ∇²_yy g and as many differences of ∇_y f, each over all agents. Problems that are not
-// evaluated, or not convex, are not asked.
+// checkCentral checks, for methods that take central differences of a penalty, that the averaged λg
+// − f has a minimum in y, by its curvature far from the start of y. For quadratics it has one if λ
+// exceeds the largest eigenvalue of (∇²_yy g)⁻¹ ∇²_yy f, for which λ > L_f/μ_g suffices. If the
+// gradient of f is bounded, there is a minimum for any λ. The check takes at most 60 products with
+// ∇²_yy g and as many differences of ∇_y f, each over all agents. Problems without evaluation, or
+// not known to be convex, are not checked.
 func (r *runner) checkCentral(ctx context.Context) error {
 	lambda := algo.TraitsOf(r.agents[r.Local()[0]].alg).Central
 	if lambda == 0 || r.Problem.Nonconvex || r.Problem.Evaluate == nil {
@@ -34,8 +34,7 @@ func (r *runner) checkCentral(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// With λ larger by d the least eigenvalue is larger by d·ofG at least: d = −least/ofG makes it
-	// 0.
+	// Raising λ by d raises the least eigenvalue by at least d·ofG: d = −least/ofG makes it 0.
 	name := "lam"
 	if !slices.Contains(algo.Parameters(r.Config.Method), name) {
 		name = "lam0"
@@ -48,7 +47,7 @@ func (r *runner) checkCentral(ctx context.Context) error {
 // from the start of y, at the same point on all agents. Oracles have products with ∇²_yy g alone:
 // those with ∇²_yy f are central differences of ∇_y f.
 func (r *runner) leastFarOut(ctx context.Context, ofG, ofF float64) (float64, error) {
-	const h = farOut * 1e-3 // of differences, which are exact for quadratics; elsewhere the sign counts
+	const h = farOut * 1e-3 // half-width of differences: exact for quadratics; else only the sign matters
 	p := r.Problem
 	p.Sent = &r.eval.sent
 	x, y := r.start()

@@ -115,9 +115,9 @@ func (c *checkpoint) restore(agent int, state []dsbo.Named) error {
 	return nil
 }
 
-// arraysAfter returns the arrays of an agent in their order, without as many of the first as its
-// state has. Where all have the first agent's state the others have no such arrays, and nothing is
-// left out.
+// arraysAfter returns the arrays of an agent, in order, without the first ones; first is the number
+// of arrays of its method's state, which the caller restores separately. If only the first agent's
+// state is saved, because all are alike, other agents have no such arrays, and nothing is skipped.
 func (c *checkpoint) arraysAfter(agent, first int) (rest []dsbo.Named) {
 	if agent >= 0 && c.Alike && agent != c.Agents[0] {
 		first = 0
@@ -157,8 +157,9 @@ func (c *checkpoint) writeTo(w io.Writer) error {
 	return err
 }
 
-// parseCheckpoint reads a file's bytes. The error names the fault; it matches errCorrupt, or
-// dsbo.ErrConfig for a checkpoint of another version.
+// parseCheckpoint parses a file. Errors match errCorrupt, or, for another version's format,
+// dsbo.ErrConfig. The SHA-256 is checked first; lengths are checked nevertheless, before memory is
+// taken.
 func parseCheckpoint(data []byte) (*checkpoint, error) {
 	if len(data) < checkpointPrefix+sha256.Size || string(data[:len(checkpointMagic)]) != checkpointMagic {
 		return nil, corruptError("it does not begin as one, or is cut off")

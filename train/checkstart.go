@@ -8,15 +8,16 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// CheckStart requires that the losses of this process's agents have derivatives where a run starts:
-// both gradients, and a product each with ∇²_yy g_i and ∇²_xy g_i, are finite on all examples. The
-// error matches [dsbo.ErrConfig], and names the loss, the entry and the point. Problems that are
-// not evaluated, as with noise on answers, are not asked.
+// CheckStart checks that derivatives are finite where a run starts, for the agents of this process
+// and all their examples: both gradients, and a product with ∇²_yy g_i and ∇²_xy g_i each. The
+// error matches [dsbo.ErrConfig] and names the derivative, the entry and the point. Problems
+// without evaluation, such as those with noise, are not checked.
 func (p Problem) CheckStart(x, y []float64) error {
 	dx, dy, v := make([]float64, len(x)), make([]float64, len(y)), make([]float64, len(y))
 	linalg.Fill(v, 1)
 	for i, o := range p.Evaluate {
-		// finite returns the error of a question, or of its answer dst, named by its entry of at
+		// finite returns err or, if that is nil, an error if an entry of dst is not finite, with
+		// the entry of x or y (at) that it belongs to.
 		finite := func(what string, err error, dst, at []float64) error {
 			for j, d := range dst {
 				if err == nil && (math.IsNaN(d) || math.IsInf(d, 0)) {

@@ -11,11 +11,10 @@ import (
 	"dsbo/runs"
 )
 
-// Compare compares model m of the problem with model a of another one, or of the same, on the test,
-// held-out and validation examples of all agents together, as far as there are some: both problems
-// are of the same examples. Changes are m's minus a's, example by example, so that common parts of
-// their losses cancel. An agent sends only its part of sums. Without [Problem.Each] there are no
-// gains.
+// Compare compares model m of the problem with model a of another problem on the same examples: the
+// test, held-out and validation examples of all agents together, as far as they exist. Changes are
+// m's minus a's, example by example, so that variation common to both cancels from the standard
+// error. An agent sends only its terms of sums. Without [Problem.Each] there are no gains.
 func (p Problem) Compare(ctx context.Context, m Fit, against Problem, a Fit) (gains []runs.Gain, err error) {
 	if p.Each == nil || against.Each == nil {
 		return nil, nil
@@ -69,7 +68,7 @@ func (p Problem) compareSets(ctx context.Context, name string, g *network.Group,
 		gain.LossAgainst, gain.Loss, gain.LossChange, gain.LossError = pairStatistics(rows,
 			row[compareLosses:compareHits])
 		for j, right := range hits {
-			if hits[j] = nearWhole(right); row[compareMissing] > 0 {
+			if hits[j] = nearWhole(right); row[compareMissing] > 0 { // an agent has no answers
 				hits[j] = math.NaN()
 			}
 		}
@@ -87,14 +86,14 @@ func pairStatistics(n float64, totals []float64) (meanA, meanB, change, deviatio
 	return runs.Number(a / n), runs.Number(b / n), runs.Number(mean), runs.Number(math.Sqrt(variance / n))
 }
 
-// pairSums returns sums over a set of agent i's examples that compare models a and b, at the places
-// above.
+// pairSums returns sums over a set of agent i's examples that compare models a and b, indexed by
+// the constants above. The models must have results for the same number of examples. Each returns
+// views that its next call overwrites, so the first model's are copied.
 func pairSums(i int, set Set, of Problem, a Fit, other Problem, b Fit) (row [compareLength]float64, err error) {
 	first, err := of.Each(i, set, a)
 	if err != nil {
 		return row, err
 	}
-	// views that the next call overwrites
 	first.Losses, first.Hits = slices.Clone(first.Losses), slices.Clone(first.Hits)
 	second, err := other.Each(i, set, b)
 	if err != nil {

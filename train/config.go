@@ -139,11 +139,11 @@ func (c Config) WithDefaults() Config {
 	return c
 }
 
-// ExactAt reports whether the record after k iterations has exact values, of an evaluation that is
-// "exact". All have them where averages travel in float64, and with ExactEach. Else on float32,
-// where an exact solution sends as much as several iterations, the first one after the start has
-// them and those after each quarter of the run, each half with HeldOut, and on narrower wires none.
-// Where the lower problem is not convex, none have. c must have its defaults.
+// ExactAt reports whether the record after k iterations has exact values, if evaluation is "exact".
+// All records do if averages travel in float64, or with ExactEach. On float32 an exact solution
+// sends as much as several iterations, so only the first record after the start has them, and the
+// records after each quarter of the run (each half with HeldOut). None do on narrower wires, or if
+// the lower problem is not convex. c must have its defaults.
 func (c Config) ExactAt(k int) bool {
 	wire, parts := c.Problem.Average.Wire, 4
 	if c.Problem.Nonconvex || wire > network.Float32 {
@@ -184,8 +184,9 @@ func (c Config) LeastEigenvalueAt(k int) bool {
 		(k == 0 || k == middle || k == c.K)
 }
 
-// identity returns all that the numbers of a run up to an epoch depend on, as JSON: its checkpoints
-// of that epoch belong to it.
+// identity returns, as JSON, everything on which the results of a run up to an epoch depend. A
+// checkpoint of that epoch can be resumed if its identity is equal. A key that was added later is
+// left out at its old value, so that older checkpoints remain valid.
 func (c *Config) identity(epoch int) (json.RawMessage, error) {
 	matrix, digests := c.W, c.Problem.Digests
 	if c.roster != nil {
@@ -197,7 +198,6 @@ func (c *Config) identity(epoch int) (json.RawMessage, error) {
 	w := sha256.New()
 	for i := range matrix.N() {
 		for _, e := range matrix.Row(i) {
-			// a hash takes all
 			_ = binary.Write(w, binary.LittleEndian, []uint64{uint64(e.Agent), math.Float64bits(e.Weight)})
 		}
 	}
@@ -210,7 +210,7 @@ func (c *Config) identity(epoch int) (json.RawMessage, error) {
 		"evaluate": c.Evaluate, "tol": c.Tol, "adjoint_tol": c.AdjointTol, "settings": c.Settings, "examples": digests,
 		"average": c.Problem.Average,
 	}
-	if wording.NumbersVersion > 1 { // which earlier checkpoints lack
+	if wording.NumbersVersion > 1 { // checkpoints of version 1 have no number
 		identity["numbers"] = wording.NumbersVersion
 	}
 	if x := c.W.Mixing(); x != (network.Plain{}) {

@@ -39,10 +39,10 @@ func (p Problem) curvature(ctx context.Context, x func(i int) []float64, y []flo
 	})
 }
 
-// followMembers finds the curvature of an epoch's members at its beginning, at the agents' x and
-// the y of the start, for methods whose steps follow it. If the new W bounds the steps of trackers
-// more tightly than the roster's, the curvature is raised by the ratio of the bounds. It depends on
-// the iteration alone, so all processes call it together.
+// followMembers finds the curvature anew when an epoch after the first begins, for methods whose
+// steps follow it: at the agents' present x and the start of y. The members' W may allow only
+// smaller steps of trackers than the roster's, so the curvature is multiplied by the ratio of the
+// two bounds. The condition depends on the iteration only, so that all processes take part.
 func (r *runner) followMembers(ctx context.Context) error {
 	if len(r.Following) == 0 || r.epoch.Number == 0 || r.done != r.epoch.Iteration {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"dsbo/runs"
 )
 
-// makeRecord evaluates the agents. After an error the exact solutions, scales and counts are
-// restored: a run that was interrupted in its evaluation repeats it to the bit.
+// makeRecord evaluates the agents. After an error it restores exact solutions, scales of averages
+// and counts, so that a run that was interrupted in an evaluation repeats it with the same bits.
 func (e *evaluator) makeRecord(ctx context.Context) (r runs.Record, err error) {
 	began := time.Now()
 	restore := e.savedState()
@@ -59,10 +59,10 @@ func (e *evaluator) makeRecord(ctx context.Context) (r runs.Record, err error) {
 // savedState returns the function that restores the exact solutions, scales and counts as they are.
 func (e *evaluator) savedState() (restore func()) {
 	solvers, pairs := e.solverState()
-	if e.adoptablePairs() == nil { // else the method's take their place
+	if e.adoptablePairs() == nil { // else the next solve takes over the method's pairs
 		solvers = append(solvers, pairs...)
 	}
-	var before [][]float64 // some megabytes, which only a solve changes
+	var before [][]float64 // copied only if a solve will change them, as they take megabytes
 	if e.config.ExactAt(e.done) {
 		for _, s := range solvers {
 			before = append(before, slices.Clone(s.Value))
@@ -102,8 +102,10 @@ func (e *evaluator) addSpectrum(ctx context.Context, r *runs.Record) error {
 	return err
 }
 
-// updateBest takes a record's iterate if it is the best so far, as [Best] has it. Records before
-// the last one may lack Φ: one that has it is better than those.
+// updateBest updates the best iterate, as defined by [Best], with a record. The first record and,
+// if nothing judges iterates, every record becomes the best. Some records may lack Φ; one that has
+// it is better than these. With held-out examples, the newest iterate becomes the best unless its
+// loss exceeds the least by more than a standard error; a larger rise is counted.
 func (e *evaluator) updateBest(ctx context.Context, r runs.Record) error {
 	c := &e.bestState
 	by, value, rose := byNothing, runs.Unknown(), 0.0
@@ -122,7 +124,7 @@ func (e *evaluator) updateBest(ctx context.Context, r runs.Record) error {
 	switch {
 	case isFirst, isLess, by == byNothing:
 		c.least.set(&e.means, r.Iteration, value)
-	case by == byHeldOut && e.problem.Each != nil: // the newest one stays if chance explains its loss
+	case by == byHeldOut && e.problem.Each != nil:
 		held, err := e.problem.compareSets(ctx, "held-out losses of two iterates", e.Group, e.means.fit(), e.problem,
 			Fit{X: c.least.x, Y: c.least.y}, HoldoutSet)
 		if err != nil {

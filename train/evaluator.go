@@ -24,7 +24,9 @@ type evaluator struct {
 	everExact bool         // whether some records, the last one among them, have exact values
 }
 
-// newEvaluator makes the evaluator of a run, with exact solutions where the problem has them.
+// newEvaluator makes the evaluator of a run. It has a solver of exact values, unless evaluation is
+// off or the lower problem is not convex; for personalized methods each agent has a solver of its
+// own, as a group of one.
 func newEvaluator(c *Config, s *stepper) (e *evaluator, err error) {
 	e = &evaluator{stepper: s, config: c, problem: c.Problem, bestState: newBestState(c.p, c.q),
 		means: means{x: make([]float64, c.p), y: make([]float64, c.q), z: make([]float64, c.q),

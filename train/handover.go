@@ -13,11 +13,11 @@ import (
 	"dsbo/runs"
 )
 
-// Handover returns the state that an agent joining in the next epoch takes over from this agent,
-// from this agent's checkpoint at a point: x, y, the other state that the method's agents share,
-// and the iteration. It reveals nothing else of this agent's examples. It has some p + q numbers
-// (with newtoncg 3p + 4q more), and is a checkpoint for [Config.Receive]. Of c it needs Dir, Method
-// and K.
+// Handover returns the state that an agent that joins in the next epoch takes over from this agent,
+// as a checkpoint for [Config.Receive]. It is made of this agent's checkpoint at a point and
+// contains x, y, the state that all agents of the method share, and the iteration, but nothing else
+// that depends on this agent's examples. It has about p + q numbers (with newtoncg 3p + 4q more).
+// Of c it needs Dir, Method and K.
 func (c Config) Handover(agent int, at Point) ([]byte, error) {
 	c = c.WithDefaults()
 	path := runs.Folder(c.Dir).CheckpointPath([]int{agent}, at.Iteration)
@@ -40,8 +40,7 @@ func (c Config) Handover(agent int, at Point) ([]byte, error) {
 	}
 	for _, a := range found.Arrays {
 		ofAll := a.Agent < 0 && (a.Name == dampingName || a.Name == usageName)
-		// an agent that has just joined itself has nothing but what it has taken over, and passes
-		// on all
+		// A checkpoint that is itself a handover has nothing but such state: all is passed on.
 		shared := found.Handover || slices.Contains(names, a.Name)
 		if ofAll || a.Agent == agent && shared {
 			of.Arrays = append(of.Arrays, a)
@@ -68,10 +67,10 @@ func (c Config) handoverNames(state []dsbo.Named) ([]string, error) {
 	return names, nil
 }
 
-// Receive stores a handover of [Config.Handover] as a checkpoint of an agent joining in an epoch,
-// in its folder c.Dir, and returns the point for Config.From. The arrays of the agent that gave it
-// become the joining agent's; those of no agent (below 0) stay. [Run] checks that the checkpoint is
-// of this run.
+// Receive stores a handover, made by [Config.Handover], as a checkpoint of an agent that joins in
+// epoch e, in its folder c.Dir, and returns the point for Config.From. Arrays of the agent that
+// made it become the joining agent's; others, with negative numbers, are of no agent. [Run] checks
+// later that the checkpoint is of this run.
 func (c Config) Receive(agent int, e membership.Epoch, handover []byte) (Point, error) {
 	found, err := parseCheckpoint(handover)
 	if err != nil {
@@ -101,8 +100,9 @@ func dropExamples(identity json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(parts)
 }
 
-// checkEpoch returns an error if c's epoch cannot begin from a checkpoint: it must be of that epoch
-// or, at the epoch's beginning, of an earlier one.
+// checkEpoch returns an error unless c's epoch can begin from a checkpoint. The checkpoint must be
+// of that epoch, or of an earlier one if all later epochs, up to c's, begin at its iteration. It
+// must be of the session that the membership log names for its epoch.
 func (c *Config) checkEpoch(found *checkpoint) error {
 	epoch, of := c.epoch.Number, max(found.Epoch, found.EntryEpoch)
 	if of > epoch {
@@ -132,9 +132,10 @@ func (c *Config) checkEpoch(found *checkpoint) error {
 	return nil
 }
 
-// restoreEpochStart sets the agents to the beginning of the epoch, from a checkpoint of an earlier
-// one, or a handover: states go through all epochs that begin after the same iteration. What an
-// agent has spent is in its own checkpoint; a handover has it as of the last record.
+// restoreEpochStart sets the agents to the beginning of the present epoch, from a checkpoint of an
+// earlier epoch or from a handover. The states pass through all epochs in between, which begin
+// after the same iteration. An agent's usage is in its own checkpoint; a handover has it as of the
+// last record.
 func (r *runner) restoreEpochStart(c *checkpoint) error {
 	own := r.Problem.agentNumbers(r.Local())
 	states, err := r.methodsOf(c)
@@ -165,8 +166,7 @@ func (r *runner) restoreEpochStart(c *checkpoint) error {
 			a.usageBefore = c.Usage[k]
 		}
 	}
-	// An evaluation that was due when the checkpoint was written is one of the old members, which
-	// this epoch does not make.
+	// evaluated is set to done: an evaluation that was still due was one of the old members.
 	r.done, r.evaluated, r.seconds, r.eval.sent = c.Iteration, c.Iteration, c.Seconds, c.Evaluation
 	r.Start = c.Start
 	r.epochBegun()

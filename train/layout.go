@@ -53,9 +53,10 @@ func (l layout) collectiveContext(ctx context.Context) context.Context {
 // or need neighbours that are gone.
 const interruptGrace = 2 * time.Second
 
-// stepContext returns the context of the agents' iterations. Agents that need each other's
-// exchanges finish theirs after ctx has ended: in one process within the grace, as ranks in any
-// case, since a process that left an iteration would end the job for all.
+// stepContext returns the context of the agents' iterations. An agent that may come back stops at
+// once when ctx ends. Other agents finish the iteration, in which they need each other: within one
+// process for at most interruptGrace; ranks without limit, as one that left an iteration would end
+// the job.
 func (l layout) stepContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	if l.returns {
 		return context.WithCancel(ctx)
@@ -80,11 +81,12 @@ func (l layout) iterationLimit(done, due int) int {
 	return due
 }
 
-// agree returns whether all agents are to stop, or the first of them that diverged, after
-// iterations that ended with errs. A divergence comes before another error, which it may have
-// caused. Ranks let each other know whether one is interrupted; an interrupted agent that returns
-// ends the session instead. In sessions agents with one state diverge alike: they need no exchange,
-// which between far machines takes as long as an iteration.
+// agree returns, after iterations that ended with errs, whether all agents must stop, and the first
+// divergence. A divergence takes precedence over another error, which it may have caused. Agents in
+// several processes exchange this; ranks also whether one is interrupted, whereas an agent that may
+// come back just ends the session. The exchange is skipped in sessions of agents that have the same
+// state, since these diverge alike, and an exchange between far machines takes as long as an
+// iteration.
 func (l layout) agree(ctx context.Context, s *stepper, errs []error) (bool, *dsbo.DivergedError, error) {
 	knowsOthers := l.returns && s.alike && ctx.Err() == nil
 	if l.local != nil && !knowsOthers {
@@ -94,7 +96,8 @@ func (l layout) agree(ctx context.Context, s *stepper, errs []error) (bool, *dsb
 	if err := s.failure(errs); err != nil && first == nil {
 		return false, nil, s.interruption(ctx, err)
 	}
-	return !knowsOthers && ctx.Err() != nil, first, nil // others do not know that ctx has ended since
+	// If the exchange was skipped, ctx may have ended since; the others do not know that.
+	return !knowsOthers && ctx.Err() != nil, first, nil
 }
 
 // fail ends the exchange of all agents because of err, where an agent that fails ends the run;
@@ -130,9 +133,9 @@ func (l layout) checkpointsKept() int {
 // writesMetrics reports whether this process writes metrics.jsonl: of ranks the first does.
 func (l layout) writesMetrics() bool { return !l.ofRanks() || l.local[0] == 0 }
 
-// agreeAll lets all processes know whether one is to stop, and the first agent that has diverged. A
-// row is 1 to stop; 2 plus the index of the norm that diverged in normNames, 1 for something else,
-// 0 for none; its value; the iteration.
+// agreeAll exchanges whether some process must stop, and returns the first divergence of any agent.
+// An agent's row has four numbers: 1 to stop; for a divergence 2 plus the index of the norm in
+// normNames, or 1 for another quantity, else 0; its value; its iteration.
 func (s *stepper) agreeAll(ctx context.Context, stops bool, errs []error) (stop bool, first *dsbo.DivergedError,
 	err error) {
 	if err := s.failure(errs); err != nil {

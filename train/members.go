@@ -10,17 +10,17 @@ import (
 	"dsbo/runs"
 )
 
-// OfMembers returns the problem of the members of an epoch, whose agents are at the members'
-// positions; p's agents are the roster's or these members, and w is the roster's mixing matrix. Its
-// W is the members', and its Start is another one in each epoch. A team connects the members
-// already: it is taken over as it is. It fails as [network.Matrix.Members] does.
+// OfMembers returns the problem of the members of an epoch, with an agent for each member, in
+// order. p must have the agents of the roster, or just these members already; w is the roster's
+// mixing matrix. The result has the members' W, and a Start that differs between epochs. A team is
+// kept, since it connects the members already. It fails as [network.Matrix.Members] does.
 func (p Problem) OfMembers(e membership.Epoch, w *network.Matrix) (Problem, error) {
 	var err error
 	if p.W, err = w.Members(e); err != nil {
 		return p, err
 	}
 	p.setApart(e)
-	n := len(e.Members) // which are ascending: if the last one is n−1 they are all from 0 on
+	n := len(e.Members) // ascending: if the last one is n−1, they are 0..n−1
 	isOfAll := p.Numbers == nil && len(p.Oracles) == n && e.Members[n-1] == n-1
 	if isOfAll || slices.Equal(p.Numbers, e.Members) {
 		return p, nil
@@ -59,9 +59,9 @@ func (r *runner) epochEnds() bool {
 	return next < len(r.Membership) && r.Membership[next].Iteration == r.done
 }
 
-// beginEpoch begins the next epoch after the iterations done: its members continue with re-formed
-// states and a new exchange. The evaluation's state is of the old members, and is reset. All agents
-// of the run are in this process.
+// beginEpoch begins the next epoch after the iterations done, in a run with all agents in this
+// process. Members continue with re-formed states and a new exchange. The evaluation's state
+// belongs to the old members and is reset, except for counts and damping.
 func (r *runner) beginEpoch() error {
 	states, usage := map[int]dsbo.Algorithm{}, map[int]runs.Usage{}
 	for _, a := range r.agents {
@@ -114,9 +114,10 @@ func takeOver(late dsbo.Algorithm, from []dsbo.Named) error {
 	return nil
 }
 
-// epochMethods returns the methods of some members at the beginning of c's epoch, by their numbers
-// in the roster, from the states at the end of the epoch before. A remaining member needs its own
-// state, a joining member its source's checkpoint ([network.Matrix.Giver]).
+// epochMethods returns the methods of some members (whose) at the beginning of c's epoch, by number
+// in the roster, given the states at the end of the epoch before. A member that remains continues
+// its own state; one that joins takes over the state of its source ([network.Matrix.Giver]). States
+// are re-formed only after all joining members have taken over.
 func (c *Config) epochMethods(states map[int]dsbo.Algorithm, before membership.Epoch,
 	whose []int) (map[int]dsbo.Algorithm, error) {
 	after := map[int]dsbo.Algorithm{}
@@ -139,7 +140,6 @@ func (c *Config) epochMethods(states map[int]dsbo.Algorithm, before membership.E
 		after[i] = late
 	}
 	moved := map[dsbo.Algorithm]bool{} // agents with the same state may have one method
-	// only now, as joining members have taken over states from before
 	for _, i := range whose {
 		if c.epoch.StateKept(before, i) {
 			after[i].(algo.Reformer).Reform()
@@ -152,8 +152,8 @@ func (c *Config) epochMethods(states map[int]dsbo.Algorithm, before membership.E
 	return after, nil
 }
 
-// setApart makes a problem the problem of an epoch: its solutions start apart from other epochs',
-// at the start of the first epoch and a move from it. p may be of any epoch.
+// setApart makes p, a problem of any epoch, the problem of epoch e: solves start at a point of the
+// epoch's own, the first epoch's start moved at random, see [apartness].
 func (p *Problem) setApart(e membership.Epoch) {
 	apart := apartnessOf(p.Average.Seed, e)
 	if p.apart.epoch == apart.epoch {

@@ -25,8 +25,8 @@ type meteredOracle struct {
 	also dsbo.OracleCapabilities
 }
 
-// newMeteredOracle returns an oracle whose questions are counted, except those that look at no
-// data.
+// newMeteredOracle wraps an oracle so that calls are counted and timed, except those that read no
+// data (Batch, Penalty). Diagonals are also damped, and blurred after a change of members.
 func newMeteredOracle(o dsbo.Oracle, counts *meter) (*meteredOracle, error) {
 	of, err := dsbo.Capabilities(o)
 	m := &meteredOracle{Oracle: o, meter: counts}

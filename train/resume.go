@@ -97,15 +97,15 @@ func Shrink(f runs.Folder) error {
 	return err
 }
 
-// openFiles opens metrics.jsonl, at its beginning or, in a resumed run, at the checkpoint's place,
-// and restores the agents from that checkpoint. Records of later iterations are kept, since the run
-// repeats them, unless another epoch begins.
+// openFiles opens metrics.jsonl and, in a resumed run, restores the agents from the checkpoint.
+// Records and checkpoints after that are kept, since the run repeats them, unless an epoch begins
+// there; then, and in a new run, later checkpoints are removed.
 func (r *runner) openFiles() (err error) {
 	if r.Dir == "" {
 		return nil
 	}
 	folder := runs.Folder(r.Dir)
-	if r.writesMetrics() { // first, as it keeps other processes away
+	if r.writesMetrics() { // first, since the open file locks other processes out
 		if r.metrics, err = folder.OpenMetrics(); err != nil {
 			return err
 		}
@@ -113,8 +113,8 @@ func (r *runner) openFiles() (err error) {
 	if r.Resume {
 		err = r.restoreCheckpoint()
 	}
-	if err == nil && (!r.Resume || r.newEpoch) { // later checkpoints are of another run, or another epoch
-		resumed := -1 // from the start
+	if err == nil && (!r.Resume || r.newEpoch) {
+		resumed := -1 // a new run: remove all
 		if r.Resume {
 			resumed = r.done
 		}
@@ -122,7 +122,7 @@ func (r *runner) openFiles() (err error) {
 	}
 	switch {
 	case err != nil:
-	case r.Resume: // records of an epoch before go with the first one of this epoch, which has another number
+	case r.Resume:
 		err = r.metrics.KeepRest()
 	default:
 		err = r.metrics.Truncate()
@@ -180,8 +180,9 @@ func newestCheckpoint(f runs.Folder, damaged func(error)) (*checkpoint, error) {
 	return nil, first
 }
 
-// loadCheckpoint returns the checkpoint to resume from, nil if there is none yet. It has to be of a
-// run with this configuration, up to its epoch. damaged is the error of findCheckpoint.
+// loadCheckpoint returns the checkpoint to resume from, or nil if there is none yet. Its identity
+// must equal this configuration's, up to its epoch, except that a setting that it lacks may have
+// the value in c.Defaults. damaged is called as by findCheckpoint.
 func (c *Config) loadCheckpoint(damaged func(error)) (*checkpoint, error) {
 	found, err := c.findCheckpoint(damaged)
 	if err != nil || found == nil {
@@ -216,7 +217,8 @@ func (c *Config) loadCheckpoint(damaged func(error)) (*checkpoint, error) {
 	return found, nil
 }
 
-// restore sets the agents and the evaluator to their state at a checkpoint.
+// restore sets the agents and the evaluator to their state at a checkpoint. Agents that share a
+// method restore its state once.
 func (r *runner) restore(c *checkpoint) error {
 	if c.Epoch < r.epoch.Number || c.Handover {
 		return r.restoreEpochStart(c)

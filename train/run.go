@@ -50,7 +50,7 @@ func Run(ctx context.Context, c Config) (*Result, error) {
 		}
 	}
 	if r.Resume && r.epoch.Number > 0 && r.done == r.epoch.Iteration {
-		r.newEpoch = true // again, in all processes: some may have had no time to write its first checkpoint
+		r.newEpoch = true // write the epoch's first checkpoint (again): some processes may lack it
 	}
 	if r.Resume && r.OnResume != nil {
 		r.OnResume(r.done)
@@ -83,9 +83,10 @@ func newRunner(c Config) (*runner, error) {
 	return r, r.makeAgents(c, func(int) (dsbo.Algorithm, error) { return c.newMethod() })
 }
 
-// atBoundary evaluates the agents and writes a checkpoint, each if it is due, between two
-// iterations, while no agent computes. stop is true if the run is interrupted; diverged is the
-// error of an agent that diverged.
+// atBoundary does what is due between two iterations, while no agent computes: the first checkpoint
+// of an epoch, an evaluation, the beginning of the next epoch, and a regular checkpoint. It ends
+// the run after a divergence, or if it is interrupted (stop), and concludes it after the last
+// iteration.
 func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.DivergedError) error {
 	if diverged != nil {
 		diverged.Advice = r.advice(ctx, diverged.Iteration)
@@ -95,7 +96,7 @@ func (r *runner) atBoundary(ctx context.Context, stop bool, diverged *dsbo.Diver
 	if stop && r.done < r.end {
 		return r.stopInterrupted(ctx)
 	}
-	// before anything is found in the epoch: all have the same, however soon the next one begins
+	// Before the evaluation, so that all members have a checkpoint of the epoch's start.
 	if r.newEpoch && !r.epochEnds() {
 		if err := r.writeCheckpoint(ctx); err != nil {
 			return err
@@ -191,8 +192,8 @@ func (r *runner) stopInterrupted(ctx context.Context) error {
 // then hands the exact solver to the caller, whose later averages count in Problem.Sent.
 func (r *runner) conclude(ctx context.Context) (err error) {
 	ctx = r.collectiveContext(ctx)
-	// Also where the averages are known: a run that is resumed here does not have them, and has to
-	// exchange the same.
+	// Even if the last record had these averages: a run that is resumed here has not, and all
+	// processes must make the same exchanges.
 	if err := r.eval.findMeans(ctx); err != nil {
 		return err
 	}
@@ -203,7 +204,7 @@ func (r *runner) conclude(ctx context.Context) (err error) {
 		return err
 	}
 	r.result.Usage = r.eval.usageByNumber(members)
-	if r.eval.sharedExact != nil && !r.ExactAt(r.done) { // else the last record has
+	if r.eval.sharedExact != nil && !r.ExactAt(r.done) { // else the last record has adopted them
 		r.eval.adoptPairs()
 	}
 	r.eval.CountIn(cmp.Or(r.Problem.Sent, new(dsbo.Traffic)))

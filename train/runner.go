@@ -82,7 +82,7 @@ func (c *Config) newMethod() (dsbo.Algorithm, error) {
 		copy(algo.TraitsOf(a).SecondY, c.Problem.Start)
 	}
 	algo.FollowCurvature(a, c.Following, c.Start.Curvature)
-	if c.epoch.Number == 0 { // later epochs find it anew, see followMembers
+	if c.epoch.Number == 0 { // followMembers finds it for later epochs
 		algo.Found(a, c.Start.Curvature, c.CurvatureX)
 	}
 	return a, nil

@@ -38,7 +38,8 @@ func (r *runner) writeCheckpoint(ctx context.Context) error {
 }
 
 // makeCheckpoint returns the checkpoint after the iterations done, with views of the agents' state.
-// The records that it knows of are on the disk.
+// It syncs the metrics file first, since the checkpoint has that file's length and digest. It
+// reuses the lists of the checkpoint before.
 func (r *runner) makeCheckpoint() (c *checkpoint, err error) {
 	config, err := r.identity(r.epoch.Number)
 	if err != nil {
@@ -63,11 +64,11 @@ func (r *runner) makeCheckpoint() (c *checkpoint, err error) {
 	c.add(scaleArrays, []dsbo.Named{{Name: "method", Value: r.agents[r.Local()[0]].mixer.Scales()},
 		{Name: "evaluation", Value: r.eval.Scales()}})
 	c.add(evaluationArrays, r.eval.state())
-	if r.done == r.end || r.eval.adoptablePairs() == nil { // else the method's take their place
+	if r.done == r.end || r.eval.adoptablePairs() == nil { // else the next solve takes the method's pairs
 		_, pairs := r.eval.solverState()
 		c.add(pairArrays, pairs)
 	}
-	if r.Changing || r.roster != nil {
+	if r.Changing || r.roster != nil { // an agent that joins takes these over
 		var spent []float64 // of each agent of the roster
 		for _, u := range r.eval.lastUsage {
 			spent = append(spent, u.Pack()...)

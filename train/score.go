@@ -51,7 +51,7 @@ func (p Problem) scores(ctx context.Context, g *network.Group, m Fit) (sum Score
 		for k, set := range s.sets() {
 			row := part[each*k:][:each]
 			copy(row, []float64{set.Rows, set.Losses, set.Right, 0})
-			if math.IsNaN(set.Right) { // which an average would pass on to numbers beside it
+			if math.IsNaN(set.Right) { // counted separately, as a NaN would spoil the average
 				row[2], row[3] = 0, set.Rows
 			}
 		}

@@ -18,10 +18,10 @@ func keptBytes(agents, q int) int {
 	return max(640<<20/agents, 2*8*q)
 }
 
-// NewProblem makes the problem of a model on the data of all agents, or the part of it that belongs
-// to the local ones, whose data alone are read: the shards of others may be absent ([data.Shard]).
-// It sets c.Agent for each agent. The oracles and scores share what is compiled of the model, and
-// scratch memory ([models.Programs]). Evaluation computes in float64 whatever c is.
+// NewProblem makes the problem of a model on the agents' data. With local it makes only these
+// agents' part; the shards of others are not read and may be absent ([data.Shard]). It sets c.Agent
+// for each agent. Oracles and scores share the compiled model and scratch memory
+// ([models.Programs]). Evaluation computes in float64 whatever c is.
 func NewProblem(t data.Task, m models.Model, c models.Config, local ...int) (Problem, error) {
 	if err := t.Validate(local...); err != nil {
 		return Problem{}, err

@@ -37,9 +37,9 @@ func (c Config) HasSteps() bool {
 	return p.Beta != "" || p.Gamma != "" || p.Alpha.OfCurvature()
 }
 
-// StepWarnings returns a warning for each step of c.Method that is not stable at iteration k where
-// the largest curvature of an agent is lmax. A step of z with momentum may be half as large again
-// as its bound, which takes the worst agent's curvature for all.
+// StepWarnings returns a warning for each step of c.Method that is not stable at iteration k if the
+// largest curvature of an agent is lmax. With momentum a step of z may exceed its bound by half,
+// since the bound assumes the worst agent's curvature for all.
 func StepWarnings(c Config, lmax float64, k int) []string {
 	var warnings []string
 	p := c.stepParameters()
@@ -145,17 +145,19 @@ func (r *runner) advice(ctx context.Context, k int) string {
 	})
 }
 
-// advise returns settings that would have kept a run stable that diverged at iteration k: steps of
-// y and z that fit the largest curvature at the agents' last x and, as far as x may go, at the
-// corners of its box; or, for steps that are stable at the start, a box in which the curvature
-// stays near the start's. Without the last curvature it uses the start's. curvature returns the
-// largest one of an agent where each agent has its own x; 0: it is not known.
+// advise returns settings with which a run that diverged at iteration k would have been stable.
+// They are steps of y and z for the largest curvature at the agents' last x and at the corners of
+// the box of x, or, if the steps are stable at the start, a smaller box in which the curvature
+// stays near the start's. If these steps are stable already, x's step is to blame. curvature(x)
+// returns the largest curvature of an agent i at x(i), or 0 if unknown; then the start's is used.
 func (c *Config) advise(k int, last func(i int) []float64, curvature func(x func(i int) []float64) float64) string {
 	if !c.HasSteps() {
 		return ""
 	}
 	at := func(x []float64) float64 { return curvature(func(int) []float64 { return x }) }
-	corners := func(box []float64, share float64) (largest float64) { // where all entries of x are one number
+	// corners returns the largest curvature at two corners of the box times share, where all
+	// entries of x are equal.
+	corners := func(box []float64, share float64) (largest float64) {
 		for _, v := range box {
 			x := make([]float64, c.p)
 			linalg.Fill(x, share*v)
@@ -186,11 +188,13 @@ func (c *Config) advise(k int, last func(i int) []float64, curvature func(x func
 	if len(box) != 2 || len(StepWarnings(*c, first, k)) > 0 {
 		return advice
 	}
-	const parts = 8 // of the box: the most at whose corners no curvature is above the mean of start and end
+	// The largest share of the box, in eighths, at whose corners the curvature is at most the mean
+	// of the start's and the last one.
+	const parts = 8
 	share := float64(sort.Search(parts, func(i int) bool {
 		return corners(box, float64(i+1)/parts) > (first+diverged)/2
 	})) / parts
-	if share == 0 || share == 1 { // no box is small enough, or all of it is
+	if share == 0 || share == 1 { // no smaller box helps, or the whole one is fine
 		return advice
 	}
 	return fmt.Sprintf("%s, or clip=[%g,%g]", advice, share*box[0], share*box[1])

@@ -69,7 +69,7 @@ func newStepper(p Problem, w *network.Matrix,
 }
 
 // join makes the agents of this process, each with its method, oracle and end of the exchange. If
-// the method can serve several agents they share the first one's.
+// the method can serve several agents and there are several, all share the first one's.
 func (s *stepper) join(p Problem, averages *network.Averages,
 	method func(number int) (dsbo.Algorithm, error)) error {
 	var ends []*network.Averager
@@ -104,8 +104,9 @@ func (s *stepper) join(p Problem, averages *network.Averages,
 // method returns the method that the first agent of this process runs.
 func (s *stepper) method() dsbo.Algorithm { return s.agents[s.Local()[0]].alg }
 
-// advance runs the agents up to iteration limit, or to the one in which they are interrupted or one
-// diverges. It reports whether the run is interrupted, and the first divergence.
+// advance runs the agents until limit iterations are done, or until they are interrupted or one
+// diverges. It returns whether the run must stop, and the first divergence. Each agent runs in a
+// goroutine; agents that share a method need one for all.
 func (s *stepper) advance(ctx context.Context, limit int) (stop bool, first *dsbo.DivergedError, err error) {
 	g := &gate{limit: s.iterationLimit(s.done, limit), entered: s.done, fixed: !s.stopsTogether()}
 	g.ctx, g.stop = context.WithCancel(s.collectiveContext(ctx))
@@ -145,8 +146,9 @@ type stepping interface {
 	end(took time.Duration, err error, maxNorm float64) error
 }
 
-// runAgent runs one agent, with those that its method serves, from one boundary to the next. It
-// sets failure to the error that ends it, or by which the agent diverged.
+// runAgent runs one agent, together with the agents that its method also serves, from one boundary
+// to the next. It sets failure to the first divergence, or to the error that ended it. After a
+// divergence it finishes the iterations that other agents have begun, since they need its vectors.
 func (s *stepper) runAgent(ctx context.Context, a *agent, all stepping, g *gate, failure *error) {
 	for g.mayBegin(a.k) {
 		o, m := all.begin(ctx)
@@ -155,8 +157,7 @@ func (s *stepper) runAgent(ctx context.Context, a *agent, all stepping, g *gate,
 		err = all.end(time.Since(start), err, s.maxNorm)
 		switch {
 		case a.diverged(err):
-			// The others are in the same iteration and need this agent to its end.
-			g.stop()
+			g.stop()             // no further iteration begins
 			if *failure == nil { // of the first iteration in which it diverged
 				*failure = err
 			}
@@ -185,8 +186,8 @@ func earliest(errs []error) (first *dsbo.DivergedError) {
 	return first
 }
 
-// failure returns an error of an agent that is no divergence, if there is one. One that is not
-// about the exchange comes first: the exchange ends for all agents when one of them fails.
+// failure returns the first error that is not a divergence. Errors of the exchange come last: when
+// one agent fails, the exchange fails for all others, and the cause is the interesting error.
 func (s *stepper) failure(errs []error) (failed error) {
 	for i, err := range errs {
 		switch {

@@ -48,8 +48,8 @@ func (e *evaluator) usageOf(number int) runs.Usage {
 	return runs.Usage{}
 }
 
-// usages returns the usage of each agent. Agents of other processes that may come back are without
-// their times.
+// usages returns the usage of each agent. Times of agents that may come back stay in their own
+// process: they are 0 for agents of other processes.
 func (s *stepper) usages(ctx context.Context) ([]runs.Usage, error) {
 	rows, err := s.Gather(ctx, runs.UsageLen, func(i int, row []float64) error {
 		copy(row, s.sharedUsage(s.agents[i].usage()).Pack())

@@ -23,7 +23,8 @@ func (c Config) Validate() error {
 	return err
 }
 
-// resolve returns c checked and with defaults.
+// resolve returns c with defaults, after checking everything that does not depend on files other
+// than checkpoints. The epoch is chosen first, as it decides which agents the problem has.
 func (c Config) resolve() (Config, error) {
 	c = c.WithDefaults()
 	if c.W == nil {
@@ -74,7 +75,7 @@ func (c *Config) checkMethod() error {
 		return err
 	}
 	name, traits := algo.NameOf(c.Method), algo.TraitsOf(c.Method)
-	if err := algo.Clone(c.Method).Init(1, 1, c.K); err != nil { // p and q are another matter, and may take gigabytes
+	if err := algo.Clone(c.Method).Init(1, 1, c.K); err != nil { // with p and q it might allocate gigabytes
 		return err
 	}
 	if c.StartX != nil && len(c.StartX) != c.p {
@@ -148,9 +149,9 @@ func CheckMixing(m algo.Method, w *network.Matrix) error {
 	return nil
 }
 
-// startEpoch returns the configuration of the epoch in which this process begins: of a run over
-// several processes the last one, which the team connects, else the epoch of the checkpoint. The
-// log must be one of the run.
+// startEpoch returns the configuration of the epoch in which this process begins: in a run over
+// several processes the last one, whose members the team connects; in one process the checkpoint's,
+// or the first. The membership log is checked before.
 func (c Config) startEpoch() (Config, error) {
 	if len(c.Membership) == 0 {
 		return c, nil

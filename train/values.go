@@ -81,9 +81,9 @@ func (e *evaluator) exactValues(ctx context.Context, s *exact.Solver, y, z []flo
 	return values{sol.Phi, sol.Residual, linalg.Dist2(y, sol.Y), linalg.Dot(sol.Y, sol.Y), sol.Gradient}, nil
 }
 
-// personalizedValues finds the averages of the agents' own exact values, and the largest residual:
-// an average would hide one agent's bad solution. Maximum's calls solve, several at a time, and the
-// averages read what they found. The gradient takes a wire as fine as other gradients.
+// personalizedValues returns the averages of the agents' own exact values, except that the residual
+// is the largest, since an average would hide one agent's bad solution. The agents solve,
+// concurrently, in the calls of Maximum; the averages after that use the stored results.
 func (e *evaluator) personalizedValues(ctx context.Context) (all values, err error) {
 	own := make([]values, e.N())
 	all.residual, err = e.Maximum(ctx, "largest residual", func(i int) (_ float64, err error) {

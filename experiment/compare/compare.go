@@ -44,8 +44,9 @@ type Options struct {
 }
 
 // Run makes the runs of a spec that Options.Out does not have yet. A run that is refused, diverges
-// or fails is a state of the result; errors are of the spec, which match [dsbo.ErrConfig] and come
-// before any run, of files, and of ctx, with which there is a result of the runs that ended before.
+// or fails is no error, but a state in the result. Errors of the spec match [dsbo.ErrConfig] and
+// come before any run; others are of files, or of ctx. After an interrupt the result has the runs
+// that had ended.
 func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
 	if o.Processes < 0 {
 		return nil, dsbo.ConfigErrorf(
@@ -75,13 +76,13 @@ func Run(ctx context.Context, s *Spec, o Options) (*Result, error) {
 			r.total += e.Method.mostPoints() * len(s.Seeds)
 		}
 	}
-	for _, k := range result.Rankings { // once the total is complete, which lines on runs divide by
+	for _, k := range result.Rankings { // a second loop: progress divides by the total
 		for _, e := range k.all() {
 			work.Go(func() { r.findBest(ctx, k.Task, e) })
 		}
 	}
 	work.Wait()
-	err := context.Cause(ctx) // of stop, or of the caller, whose interrupt leaves a result
+	err := context.Cause(ctx) // an error given to stop, or Canceled by the caller
 	if errors.Is(err, context.Canceled) {
 		err = fmt.Errorf("%w after %d of %s; the same command goes on", train.ErrInterrupted, r.done,
 			wording.Count(r.total, "run"))
@@ -195,9 +196,9 @@ func (t *trial) endText() string {
 	return string(t.State) + ": " + strings.TrimPrefix(t.Error, string(t.State)+": ")
 }
 
-// line returns one line on the end of a run: the quantity by, else the state and the error. "Kept"
-// is a run whose folder had its end already. An untuned run has no quantity of its own: it is made
-// for its baseline.
+// line returns a line on the end of a run: the value of a quantity if it is known, else the state
+// and the error. A run whose folder had a result already is marked "kept". An untuned run has no
+// value of its own, as it is made only for its baseline.
 func (t *trial) line(by quantity) string {
 	name, text := t.Task+", "+t.Method, t.endText()
 	if t.Point != "" {
@@ -212,9 +213,9 @@ func (t *trial) line(by quantity) string {
 	return fmt.Sprintf("%s, seed %d: %s", name, t.Seed, text)
 }
 
-// checkTasks reports a task that the program does not have, or the first command line of the spec
-// that it does not understand, or that sets the problem by the flags of a method. It pins the
-// problems of the tasks.
+// checkTasks returns an error for a task that the program does not have, and for the first command
+// line that is invalid or changes the problem by a method's flags. It also pins the tasks'
+// problems: flags that presets would set differently are fixed.
 func (s *Spec) checkTasks(all []experiment.Task) error {
 	known := each(all, func(t experiment.Task) string { return t.Name })
 	for k := range s.Tasks {
@@ -241,8 +242,8 @@ func (s *Spec) checkTasks(all []experiment.Task) error {
 }
 
 // checkLine returns an error if a method's command line is invalid, or changes the task's problem.
-// It checks the first point of the method's grid: others differ in values alone, and a run with a
-// wrong one is refused.
+// It checks the first point of the method's grid only: others differ in values, and a run with an
+// invalid value is refused when it is made.
 func (s *Spec) checkLine(task experiment.Task, t task, m method) error {
 	flags := m.flagsAt(make([]int, len(m.Grid)))
 	for _, f := range flags {

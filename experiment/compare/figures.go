@@ -32,8 +32,9 @@ func init() {
 	report.Draw = svg
 }
 
-// svg is [report.Draw]: series over axes, or a picture of cells beside the scale of their colours,
-// with the legend below. A nil ground is transparent. Lengths without a name are margins in points.
+// svg implements [report.Draw]: it draws series over axes, or cells as a heat map with the scale of
+// their colours, and a legend below. A nil ground is transparent. Unnamed numbers are margins, in
+// points.
 func svg(f *report.Figure, ground color.Color) ([]byte, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
@@ -48,7 +49,7 @@ func svg(f *report.Figure, ground color.Color) ([]byte, error) {
 	width, height, right := vg.Length(figureWidth), vg.Length(plotHeight), vg.Length(0)
 	if f.Cells != nil {
 		height, right = pictureHeight, scaleWidth
-		// several pictures side by side: their cells stay square
+		// A wide map has several pictures side by side; scale the height so that cells stay square.
 		if rows := len(f.Cells) / f.Columns; f.Columns > rows {
 			width, height = 2*figureWidth, pictureHeight*vg.Length(2*rows)/vg.Length(f.Columns)
 		}
@@ -71,14 +72,14 @@ func svg(f *report.Figure, ground color.Color) ([]byte, error) {
 	if _, err := document.WriteTo(&b); err != nil {
 		return nil, err
 	}
-	// gonum names one typeface, by whose widths it places text: others of its widths may stand in
+	// gonum places text by the widths of Liberation Sans; name others of the same widths too.
 	fonts := []byte("font-family:'Liberation Sans',Arimo,Helvetica,Arial,sans-serif;")
 	return wording.Visible(bytes.ReplaceAll(b.Bytes(), []byte("font-family:Liberation Sans;"), fonts)), nil
 }
 
-// drawSeries adds axes, grid and series to a plot, and their names to a legend. Below a line is the
-// band from Low to High, as one polygon. References have grey looks of their own; another series
-// has the look that it names, counted from 1, else the next one.
+// drawSeries adds axes, grid and series to a plot, and the series' names to a legend. A band from
+// Low to High is drawn first, beneath the line, as a polygon. References have grey looks; other
+// series have the look that they name, counted from 1, or the next one in order.
 func drawSeries(f *report.Figure, p *plot.Plot, legend *plot.Legend) {
 	x, y := f.Extents()
 	p.X.Label.Text = shortened(f.XLabel)
@@ -114,8 +115,8 @@ func drawSeries(f *report.Figure, p *plot.Plot, legend *plot.Legend) {
 	setAxis(&p.Y, y)
 }
 
-// pieces splits points at the gaps between them, where x or any y cannot be drawn. A piece has the
-// points of each y.
+// pieces splits points into runs without gaps; a gap is an index at which x or one of the ys cannot
+// be drawn. A piece has one list of points for each of the ys.
 func pieces(x, y report.Extent, xs []float64, ys ...[]float64) (all [][]plotter.XYs) {
 	gap := true
 	for i := range xs {
@@ -146,12 +147,13 @@ func shortened(s string) string {
 	return string(runes)
 }
 
-// setAxis makes an axis of a plot logarithmic, over whole powers of ten, at least one, as the ticks
-// of others have no labels; or gives its ticks labels of all digits: gonum's may be too short to
-// differ. A range of one value is widened by a twentieth of it, and one of 0 is from -1 to 1.
+// setAxis sets the range, scale and ticks of an axis. A logarithmic axis extends to whole powers of
+// ten, at least one decade apart, since gonum labels no other ticks. A linear axis gets labels with
+// all digits, as gonum's may be too short to differ. A range of a single value is widened by 5 % of
+// the value on both sides, for 0 to [-1, 1].
 func setAxis(a *plot.Axis, e report.Extent) {
 	if e.Log {
-		const slack = 1e-3 // of the logarithm, whose round-off would lose a tick at an end
+		const slack = 1e-3 // relative; otherwise round-off of logarithms may lose the tick at an end
 		a.Scale, a.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
 		from, to := math.Floor(num.Log(e.Low)/math.Ln10+slack), math.Ceil(num.Log(e.High)/math.Ln10-slack)
 		a.Min, a.Max = math.Pow10(int(from))*(1-slack), math.Pow10(int(max(to, from+1)))*(1+slack)
@@ -160,7 +162,7 @@ func setAxis(a *plot.Axis, e report.Extent) {
 	a.Min, a.Max = e.Low, e.High
 	if room := max(math.Abs(e.Low), math.Abs(e.High)) / 20; room <= 1e-250 { // 0, or too small to divide by
 		a.Min, a.Max = -1, 1
-	} else if e.High-e.Low <= 1e-8*room { // equal but for round-off, for which there are no ticks
+	} else if e.High-e.Low <= 1e-8*room { // equal but for round-off: gonum would find no ticks
 		a.Min, a.Max = e.Low-room, e.High+room
 	}
 	a.Tick.Marker = plot.TickerFunc(func(low, high float64) []plot.Tick {

@@ -110,8 +110,9 @@ func (a axis) ordered() bool {
 var runFlags = []string{"K", "T", "N", "alpha", "beta", "gamma", "x0", "batch", "preset", "dtype", "wire", "mix",
 	"graph", "w", "prob"}
 
-// flagsAt returns the method's flags at a point of its grid, with -algorithm first. An axis without
-// a place {NAME} in the flags becomes a flag of its own.
+// flagsAt returns the method's flags at a point of its grid, an index into the values of each axis.
+// -algorithm comes first, if the method has one. A value replaces {NAME} in the flags; if no flag
+// has that, the axis becomes a flag of its own: of the run if it has one of that name, else -set.
 func (m method) flagsAt(point []int) []string {
 	flags := slices.Clone(m.Flags)
 	for i, a := range m.Grid {

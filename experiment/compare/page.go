@@ -67,8 +67,8 @@ func (r *Result) Made() (n int) {
 	return n
 }
 
-// bestRuns loads the runs of entries that finished at their best points, each with the best
-// constant of its data.
+// bestRuns loads the finished runs of the entries' best points. Each gets, as a reference for
+// figures, the best constant that the untuned run of the same seed has found.
 func (k *ranking) bestRuns(entries []*entry) (all []*report.Run, err error) {
 	for _, e := range entries {
 		for i, t := range e.Best {

@@ -19,10 +19,10 @@ var (
 	platesJSON []byte
 )
 
-// Paper returns the comparisons that the paper's figures 1 to 3 show, for the tasks synthetic and
-// mnist: test accuracy, losses and Φ against iterations, time and traffic. The paper gives no step
-// sizes; the steps of figure 1(b, c) are the best of stated grids. A quick one has small data and
-// few iterations: it shows that the programs work, not the paper's results.
+// Paper returns the spec of the paper's figures 1 to 3, for the tasks synthetic and mnist: test
+// accuracy, losses and Φ against iterations, time and traffic. The paper gives no step sizes; the
+// steps of figure 1(b, c) are the best of grids in the spec. With quick it has small data and few
+// iterations, to show that the programs work, not the paper's results.
 func Paper(quick bool) *Spec {
 	s, err := Parse(paper)
 	if err != nil {
@@ -68,8 +68,8 @@ type plate struct {
 	}
 }
 
-// AddPaper adds the plates of the paper to the result of its spec: figures 1 to 3, each with what
-// it is to show, and Table 1, which is measured here.
+// AddPaper adds the paper's figures 1 to 3 (plates) to the result of [Paper], each with its claims
+// and whether they hold here, and Table 1, which it measures.
 func (r *Result) AddPaper(ctx context.Context, quick bool) error {
 	var plates []plate
 	if err := json.Unmarshal(platesJSON, &plates); err != nil {
@@ -142,9 +142,9 @@ func (k *ranking) tunes() (all []report.Answer) {
 	return all
 }
 
-// cheaper claims of each MA-DSBO that it takes less time and traffic than each of the paper's
-// rivals to the Φ that all of them reach. The answer is unknown of a rival that does not reach it
-// in all runs.
+// cheaper answers, for each variant of MA-DSBO and each of the paper's rivals, the claim that it
+// needs less time and less traffic to reach the target Φ. The answer is unknown if the rival does
+// not reach it in all runs.
 func (k *ranking) cheaper() (all []report.Answer) {
 	for _, e := range k.Entries {
 		if !strings.HasPrefix(e.Method.Name, "MA-DSBO") {
@@ -155,10 +155,10 @@ func (k *ranking) cheaper() (all []report.Answer) {
 				continue
 			}
 			for _, c := range []cost{seconds, megabytes} {
-				its, others := k.costReached(e, c), k.costReached(rival, c)
-				one := claim(its < others, "%s, %s: fewer %s to Φ = %s than %s (%s, %s)", k.Task.Name, e.Method.Name,
-					c.name, fiveDigits(k.Target), rival.Method.Name, fiveDigits(its), fiveDigits(others))
-				if math.IsNaN(others) {
+				own, rivals := k.costReached(e, c), k.costReached(rival, c)
+				one := claim(own < rivals, "%s, %s: fewer %s to Φ = %s than %s (%s, %s)", k.Task.Name, e.Method.Name,
+					c.name, fiveDigits(k.Target), rival.Method.Name, fiveDigits(own), fiveDigits(rivals))
+				if math.IsNaN(rivals) {
 					one.Word = unknown
 				}
 				all = append(all, one)

@@ -76,9 +76,9 @@ func (e *entry) value(point []int, q quantity) float64 {
 	return stat.Mean(each(e.at(point), func(t *trial) float64 { return t.found(q) }), nil)
 }
 
-// rank finds the best point of each entry, the targets, and whether all runs of a task solved
-// one problem. Last, the runs of the untuned entry take the values of their baseline, in place of
-// their own records. An entry without a value has no edges, beyond which it could be better.
+// rank sets each entry's best point and the tasks' targets, and checks that all runs of a task
+// solved the same problem. Finally the runs of the untuned entry take the values of their baselines
+// in place of their own records. Edges of a grid are only reported for entries with a value.
 func (r *Result) rank() error {
 	for _, k := range r.Rankings {
 		for _, e := range k.all() {
@@ -98,9 +98,9 @@ func (r *Result) rank() error {
 	return nil
 }
 
-// checkProblem returns an error if runs of the same seed have solved unlike problems, or have not
-// started alike where they have to. The first run of a seed that has begun is what others are
-// compared with; one that has not begun has no configuration.
+// checkProblem returns an error if two runs of a task with the same seed had different problems, or
+// different starts although the spec makes all start at the best constant. Runs are compared with
+// the first one of their seed; a run that has not begun has no configuration, and is skipped.
 func (k *ranking) checkProblem() error {
 	k.first = map[uint64]*trial{}
 	for _, e := range k.Entries {
@@ -126,8 +126,8 @@ func (k *ranking) checkProblem() error {
 	return nil
 }
 
-// setTargets finds the targets: for each seed the task's, else the lowest value that all methods
-// with a value reach, which is the largest of their ends.
+// setTargets sets the target of each seed: the task's own, else the lowest value that all methods
+// reach, which is the largest of their final values. Methods without a value do not count.
 func (k *ranking) setTargets() {
 	k.targets = map[uint64]float64{}
 	var all []float64
@@ -171,8 +171,9 @@ func sortedBy(entries []*entry, value func(*entry) float64) []*entry {
 	return all
 }
 
-// sentence names what has the lowest value of the criterion, and what the lowest test loss, with
-// all that are as low to the digits shown, beside the best method and the best without tuning.
+// sentence names the entries with the lowest value of the criterion, and with the lowest test loss,
+// by the digits shown. For comparison it adds the values of the best method and of the best untuned
+// model.
 func (k *ranking) sentence() string {
 	first := k.sorted()[0]
 	if math.IsNaN(k.median(first)) {
@@ -186,8 +187,8 @@ func (k *ranking) sentence() string {
 	return text
 }
 
-// lowest names all that have the least value, to the digits shown, and the values of others; ""
-// where none is known.
+// lowest names all entries with the least value, to the digits shown, and adds the values of
+// others. It returns "" if no value is known.
 func (k *ranking) lowest(title string, value func(*entry) float64, digits func(float64) string,
 	others ...*entry) string {
 	var least []string
@@ -215,8 +216,8 @@ func (k *ranking) StartsBest() bool {
 	return first != nil && first.Config.X0Best
 }
 
-// refusals lists why runs were refused, or failed, once each: seeds at one point mostly have the
-// same error. Errors of several lines become one.
+// refusals lists the errors of runs that were refused or failed, without repetitions, as all seeds
+// of a point mostly have the same error. Errors of several lines are joined into one.
 func (k *ranking) refusals() (all []string) {
 	for _, e := range k.all() {
 		for _, t := range e.Trials() {

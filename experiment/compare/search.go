@@ -18,13 +18,13 @@ type search struct {
 	best  []int   // of those that were tried
 }
 
-// run tries all points, or at most a number of points by steps from the start, and finds the best.
-// Steps go along each axis in turn to the best point's neighbour above and below, and on the same
-// way while that is better, until no neighbour of the best point is left. Where the start has no
-// value, such as where runs diverge, they begin at the nearest point that has one.
+// run finds the best point. It tries all points if they are at most s.most; otherwise it climbs:
+// from the start, or, if that has no value because runs diverge, from the nearest point with one,
+// it moves along each axis in turn, up and down, as long as that improves, until no neighbour of
+// the best point is better or untried, or s.most points were tried.
 func (s *search) run() {
 	all := [][]int{nil}
-	for _, length := range s.lengths { // the last axis changes first
+	for _, length := range s.lengths { // the Cartesian product, the last axis fastest
 		var longer [][]int
 		for _, p := range all {
 			for at := range length {
@@ -56,12 +56,11 @@ func (s *search) climb() {
 	}
 }
 
-// begin tries the start, and around it the points nearest to it until one has a value: neighbours
-// of the points tried so far, first to last, which is breadth first. false: no point that may be
-// tried has a value.
+// begin tries the start and then points around it, breadth first, until one has a value. It returns
+// false if none has, among the points that may be tried.
 func (s *search) begin() (known bool) {
 	s.visit(s.start)
-	for i := 0; i < len(s.tried); i++ { // visit makes the list longer
+	for i := 0; i < len(s.tried); i++ { // visit appends to s.tried, the queue
 		for axis := range s.lengths {
 			for _, way := range []int{-1, 1} {
 				if !math.IsNaN(s.value(s.best)) {
@@ -76,8 +75,8 @@ func (s *search) begin() (known bool) {
 	return false
 }
 
-// visit tries points, and reports whether one of them is the best one now: it has a lower value, or
-// the first value at all. If they are more than may still be tried it tries none of them.
+// visit tries points and reports whether the best point has changed. A point is better if its value
+// is lower, or if the best one has no value. If fewer points may still be tried, it tries none.
 func (s *search) visit(points ...[]int) (moved bool) {
 	if s.most > 0 && len(s.tried)+len(points) > s.most {
 		return false

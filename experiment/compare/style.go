@@ -42,8 +42,8 @@ func greyLook(i int) look {
 	return look{line: draw.LineStyle{Color: color.Black, Width: 1.2, Dashes: dashes[i%len(dashes)]}}
 }
 
-// colourScale adds the cells to a plot, and returns the plot of their colours: a column of shades,
-// each of the value in its middle, along an axis of all values.
+// colourScale adds the cells of a figure to its plot p as a heat map, and returns a second plot,
+// the scale of colours: a column of shades along an axis of the values.
 func colourScale(f *report.Figure, p *plot.Plot) *plot.Plot {
 	const shades = 64
 	scale, colours := plot.New(), report.ColourMap()
@@ -57,7 +57,7 @@ func colourScale(f *report.Figure, p *plot.Plot) *plot.Plot {
 	for on, grid := range map[*plot.Plot]cellGrid{p: {f.Cells, f.Columns, 0, 1}, scale: steps} {
 		cells := plotter.NewHeatMap(grid, colours.Palette(256))
 		cells.Min, cells.Max = low, high
-		on.Add(cells, cells) // twice, as the edges of a cell let the ground through
+		on.Add(cells, cells) // twice, since anti-aliased edges let the ground shine through
 	}
 	p.HideAxes()
 	scale.HideX()

@@ -75,8 +75,8 @@ func tableOne(ctx context.Context, quick bool) (report.Part, error) {
 	return p, nil
 }
 
-// smallSteps returns a method with small steps and as many inner steps as all rows have, on a ring,
-// or on a server where it takes exact averages.
+// smallSteps returns a method with small steps, so that it does not diverge, and loopSteps inner
+// steps, with the matrix of a ring, or of a server if the method needs exact averages.
 func smallSteps(name string) (algo.Method, *network.Matrix, error) {
 	m, err := algo.New(name)
 	if err != nil {
@@ -98,9 +98,9 @@ func smallSteps(name string) (algo.Method, *network.Matrix, error) {
 	return m, g.W, algo.Decode(m, text)
 }
 
-// measure returns the oracle calls of an agent and the time of an iteration at a dimension: of
-// several rounds of K iterations the fastest, as what else the machine does only adds to it. It
-// fails where a count is not what the formulas give.
+// measure returns the oracle calls of an agent and the time of an iteration for p = q = d. The time
+// is the fastest of several rounds of K iterations, since other load only adds to it. It fails if a
+// count differs from the formulas.
 func (r row1) measure(ctx context.Context, d, K, rounds int) (calls string, ms float64, err error) {
 	method, w, err := smallSteps(r.method)
 	if err != nil {
@@ -129,9 +129,8 @@ func (r row1) measure(ctx context.Context, d, K, rounds int) (calls string, ms f
 	return calls, ms, nil
 }
 
-// check compares what each agent sent, and its oracle calls, in a run of K iterations with algo's
-// formulas, and these with the table's. The first iteration may send more, for a start, which the
-// table leaves out.
+// check compares what each agent sent and called in a run of K iterations with algo's formulas, and
+// these with the table's. The first iteration is not compared with the table, as it may send more.
 func (r row1) check(method algo.Method, d, K int, w *network.Matrix, res *train.Result) error {
 	m := algo.Clone(method)
 	if err := m.Init(d, d, K); err != nil {

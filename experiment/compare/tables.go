@@ -67,8 +67,8 @@ func (k *ranking) Table() [][]string {
 	return rows
 }
 
-// note returns the reason why a row has no numbers, or a warning that the best point is at the edge
-// of its grid.
+// note returns, for the last column of the table, how runs ended that did not finish, or what is
+// unknown of finished ones; and a warning if the best point is at the edge of its grid.
 func (e *entry) note() string {
 	var words []string
 	ends := map[runs.State]int{}
@@ -109,8 +109,8 @@ func (r *Result) writeCSV(w io.Writer) error {
 	return csv.NewWriter(w).WriteAll(lines)
 }
 
-// line returns a run's line of the CSV table, in the order of csvHeader. Edges are of the best
-// point.
+// line returns a run's line of the CSV table, in the order of csvHeader. Only lines of the best
+// point list its edges. Unknown numbers are empty.
 func (k *ranking) line(e *entry, t *trial, best bool) []string {
 	edges := ""
 	if best {

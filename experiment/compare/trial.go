@@ -41,9 +41,9 @@ type trial struct {
 	kept         bool          // from an earlier call
 }
 
-// newTrial returns a trial in its folder of out. The folder's name identifies the whole command
-// line. Rivals are looked for without -algorithm alone, in untuned runs and runs of the default:
-// they are the same for all methods.
+// newTrial returns a trial with its folder below out. The folder's name has a hash of the whole
+// command line, so that a changed one gets another folder. Only runs without -algorithm, the
+// untuned and the default's, search for rivals, which are the same for all methods.
 func newTrial(out string, s *Spec, t task, m method, point []int, seed uint64) *trial {
 	args := slices.Concat([]string{t.Verb}, s.Flags, t.Flags, t.pinned, m.flagsAt(point),
 		[]string{fmt.Sprintf("-rivals=%t", m.Algorithm == ""), fmt.Sprintf("-seed=%d", seed)})
@@ -72,15 +72,15 @@ func fileName(text string) string {
 	return cmp.Or(name, "_")
 }
 
-// run makes the run, unless its folder has it already and again is false: a finished or diverged
-// run is kept, and an interrupted one is resumed. The error is of ctx or of the files, for example
-// if a process of a killed comparison is still ending there; the run's own failure is a state.
+// run makes the run. Unless again is set, a finished or diverged run in the folder is kept, and an
+// interrupted one with a checkpoint is resumed. The failure of the run is a state; an error is of
+// ctx or of files, for example if a process of a killed comparison still has the folder's lock.
 func (t *trial) run(ctx context.Context, program []string, cores int, again bool) error {
 	lock, err := t.Folder.Lock()
 	if err != nil {
 		return err
 	}
-	lock.Close() // nobody else runs there; the run's process locks the folder itself
+	lock.Close() // only a test: the run's own process locks the folder
 	state, err := t.Folder.State()
 	if err != nil {
 		return err
@@ -114,9 +114,9 @@ func (t *trial) run(ctx context.Context, program []string, cores int, again bool
 // programName is what the text of an error begins with; the verb follows.
 var programName = regexp.MustCompile(`^[^ :]+: `)
 
-// start runs the program as a process with a number of processors, and returns its exit code with
-// the text of its error: the last line of stderr, PROGRAM: VERB: TEXT, from the text on, or how it
-// ended without a word. After ctx has ended the process has a minute to write its checkpoint.
+// start runs the program as a process on a number of processors. It returns the exit code and the
+// text of the error: the last line of stderr without its prefix PROGRAM: VERB:, or, if stderr is
+// empty, the process state. When ctx ends, the process has a minute to write its checkpoint.
 func (t *trial) start(ctx context.Context, program []string, cores int,
 	mode string) (code int, text string, err error) {
 	line := slices.Concat(program, t.Args,
@@ -129,7 +129,7 @@ func (t *trial) start(ctx context.Context, program []string, cores int,
 	if ctx.Err() != nil {
 		return 0, "", ctx.Err()
 	}
-	if c.ProcessState == nil { // it has not started; all else is in the exit code
+	if c.ProcessState == nil { // it could not be started; else the exit code tells
 		return 0, "", err
 	}
 	lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
@@ -153,12 +153,12 @@ func (t *trial) read() (err error) {
 // end returns a number of the last record of a run that has finished, NaN of others.
 func (t *trial) end(of func(runs.Record) float64) float64 { return t.at(len(t.Records)-1, of) }
 
-// found returns a quantity of the iterate that a finished run gives as its result, which held-out
-// examples may have chosen before the last: of its record or, where that has no Φ, of the model
-// solved there. It is NaN of other runs.
+// found returns a quantity of a finished run's result, which may be an earlier iterate than the
+// last if held-out examples chose it. The value is from the record of that iterate; if the record
+// has no Φ, from the kept model. It is NaN for other runs.
 func (t *trial) found(q quantity) float64 {
 	of := slices.IndexFunc(t.Records, func(r runs.Record) bool { return r.Iteration == t.Summary.Best })
-	if of < 0 { // of a baseline
+	if of < 0 { // a baseline, which has one record
 		of = len(t.Records) - 1
 	}
 	v := t.at(of, q.of)

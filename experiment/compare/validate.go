@@ -13,9 +13,9 @@ import (
 // maxRuns bounds the runs of a comparison.
 const maxRuns = 100_000
 
-// validate reports the first field that cannot work, whatever the program's tasks: lists that are
-// empty or too long, before anything is made of them, then names, flags and methods. Errors are
-// joined by cmp.Or, which keeps the first.
+// validate returns an error for the first field that cannot work with any program: empty or too
+// long lists, then names, flags and methods. Lengths come first, as later checks take time or
+// memory proportional to them. cmp.Or keeps the first of several errors.
 func (s *Spec) validate() error {
 	for i, n := range []int{len(s.Tasks), len(s.Methods), len(s.Seeds)} {
 		if n < 1 || n > maxRuns {
@@ -50,9 +50,9 @@ func (s *Spec) validate() error {
 	return nil
 }
 
-// checkMethod returns an error for a method whose flags, grid or number of trials cannot work. The
-// flags are checked as they are, and with the first values of the grid, where its axes have become
-// flags too.
+// checkMethod returns an error if a method's flags, grid, tasks or number of trials cannot work.
+// Flags are checked as given, and again with the grid's first values filled in, which adds the
+// flags of axes.
 func (s *Spec) checkMethod(m method) error {
 	if m.Trials < 0 {
 		return dsbo.ConfigErrorf(

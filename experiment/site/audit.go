@@ -56,8 +56,9 @@ func (a *Audit) Write(object []byte) (int, error) {
 	return len(object), a.append(object)
 }
 
-// append writes a line after the last one: the JSON object with the fields of its place before its
-// own. The caller has the lock. A line that cannot be written whole is taken out of the file.
+// append writes a line: the fields of JSON object after the number of the line and the hash of the
+// line before. The caller must have the lock. If a line cannot be written whole, the file is cut
+// back to before it.
 func (a *Audit) append(object []byte) error {
 	place, err := json.Marshal(auditPlace{a.place.Line + 1, a.place.Previous})
 	if err != nil {
@@ -78,9 +79,9 @@ func (p auditPlace) after(line []byte) auditPlace {
 	return auditPlace{p.Line + 1, fmt.Sprintf("%x", sha256.Sum256(line))}
 }
 
-// Open continues the file at path, or creates it, and adds the waiting lines. It removes a partial
-// line left by a killed process, and logs that in a line. The chain is followed from the first
-// line, and is not checked here.
+// Open opens or creates the file at path and adds the waiting lines. A partial line at the end,
+// left by a process that was killed, is removed, and a line about that is added. The hashes are
+// computed from the first line on but not checked; [VerifyAudit] does that.
 func (a *Audit) Open(path string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -141,8 +142,8 @@ type Chain struct {
 // Has reports whether a line has that SHA-256.
 func (c Chain) Has(head string) bool { return c.heads[head] }
 
-// VerifyAudit checks the chain of an audit's file. Its error names the first line that is not as
-// its agent has written it. A line without a time, on a cut, has neither the first nor the last.
+// VerifyAudit checks the chain of hashes in an audit's file. Its error names the first line that
+// does not fit. First and Last skip lines without a time, such as the line on a partial line.
 func VerifyAudit(path string) (c Chain, err error) {
 	data, err := files.ReadFile(path)
 	if err != nil {

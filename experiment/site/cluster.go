@@ -94,9 +94,9 @@ func ParseCluster(name string, data []byte, check check) (_ *Cluster, err error)
 	return c, c.checkReach()
 }
 
-// graph returns the graph of a cluster: of the file's lists of weights, or its matrix or edges,
-// which are read as a graph file of package network, or by its name. It sets c.w and c.prob to what
-// Args repeats. name is the cluster file's, for errors.
+// graph returns the graph of a cluster. The file has lists of weights, or a matrix or edges, which
+// are read as a graph file of package network, or the name of a graph. For a named graph it sets
+// c.w and c.prob, which Args repeats. name is the cluster file's, for errors.
 func (f *file) graph(name string, c *Cluster) (*network.Graph, error) {
 	n := len(c.Addresses)
 	if f.Weights != nil {
@@ -129,10 +129,11 @@ func (f *file) graph(name string, c *Cluster) (*network.Graph, error) {
 	return network.New(graph, n, network.Options{W: c.w, Prob: c.prob, Seed: c.Seed})
 }
 
-// Hash returns the SHA-256, in hexadecimal, of what must be the same for all agents of the run: its
-// name, the number of agents, the mixing matrix to the bit, the seed, the task and its flags in
-// their order, which agents have no address, and pinned keys. The addresses themselves are left
-// out. A field that is left out where it is empty came later: files without it keep their hash.
+// Hash returns the SHA-256, in hexadecimal, of what all agents of the run must agree on: its name,
+// the number of agents, the bits of the mixing matrix, the seed, the task and its flags in order,
+// which agents have no address, quorum and pinned keys. Addresses are not part of it, as agents may
+// see each other under different ones. Fields with omitempty were added later, so that files
+// without them keep their hash.
 func (c *Cluster) Hash() string {
 	type entry struct {
 		Agent int
@@ -145,7 +146,7 @@ func (c *Cluster) Hash() string {
 		}
 	}
 	h := sha256.New()
-	// A value without maps and floats can always be encoded, and a hash always be written to.
+	// Encoding cannot fail, without maps and floats, nor can writing to a hash.
 	_ = json.NewEncoder(h).Encode(struct {
 		Format int           // of this type
 		Run    string        // name
@@ -216,9 +217,9 @@ func (c *Cluster) GraphFile() []byte {
 	return data
 }
 
-// Args returns the task's command line: Flags and, for the other fields of the file, -agents,
-// -seed, -graph, -w and -prob. graphFile is the path under which the caller has stored what
-// GraphFile returns, if that is not nil.
+// Args returns the task's command line: Flags, then -agents, -seed, -graph, -w and -prob from the
+// other fields of the file. If GraphFile is not nil, the caller has stored it at the path
+// graphFile.
 func (c *Cluster) Args(graphFile string) []string {
 	args := append(slices.Clone(c.Flags), fmt.Sprintf("-agents=%d", len(c.Addresses)), fmt.Sprintf("-seed=%d", c.Seed))
 	if c.inline {

@@ -35,9 +35,9 @@ func (r Range) Text(format string) string {
 	return text
 }
 
-// Explain writes what each agent sends that is made of its data: every quantity, its length, how
-// many times, and who sees it as it is; texts, with the first site's as an example; and what is not
-// hidden.
+// Explain writes, for people, what each agent sends that is computed from its data: each quantity
+// with its length, how often, and who sees it unmasked; texts, with the first site's as an example;
+// and what the sums may reveal nevertheless.
 func (p *Plan) Explain(w io.Writer) error {
 	var b strings.Builder
 	paragraph := func(text string) {

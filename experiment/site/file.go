@@ -73,9 +73,9 @@ var reservedFlags = map[string]string{
 	"agents": `"agents"`, "graph": `"graph", "edges" or "W"`, "w": `"w"`, "prob": `"prob"`, "seed": `"seed"`,
 }
 
-// parseFields reads a cluster file and checks its fields, each by itself and with those that
-// exclude it: the graph comes by its name, or as edges, matrix or lists of weights. What depends on
-// the number of agents is checked later. A nil field is not in the file.
+// parseFields reads a cluster file and checks each field, and which fields exclude each other: the
+// graph is given by its name, or as edges, matrix or lists of weights. Checks that depend on the
+// number of agents come later. A field that is nil is not in the file.
 func parseFields(data []byte) (*file, error) {
 	f := &file{Seed: 1}
 	if err := files.StrictJSON(data, f); err != nil {
@@ -118,8 +118,8 @@ func parseFields(data []byte) (*file, error) {
 	return f, nil
 }
 
-// addresses returns each agent's host:port, which are different, or "": from the list of the file,
-// or by its rule for a number of agents.
+// addresses returns each agent's host:port, or "" for an agent that nobody can reach, from the
+// file's list or from its rule and number of agents. Two agents must not have the same address.
 func (f *file) addresses() ([]string, error) {
 	all, n := f.Agents.addresses, len(f.Agents.addresses)
 	switch count := f.Agents.count; {
@@ -159,8 +159,8 @@ func (f *file) addresses() ([]string, error) {
 	return all, nil
 }
 
-// checkAddress returns an address in a form that all its spellings share, and an error if it
-// is none.
+// checkAddress returns a normalized form of a host:port, the same for all of its spellings, or an
+// error if address is none.
 func checkAddress(whose, address string) (string, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || host == "" || strings.ContainsAny(host, " \t\r\n/\"'{}") {
@@ -173,8 +173,9 @@ func checkAddress(whose, address string) (string, error) {
 	return fmt.Sprintf("%s %d", strings.ToLower(host), p), nil
 }
 
-// membership returns the quorum of n agents and the time after which one is absent, 0 where the
-// file has neither: neither works without the other.
+// membership returns the quorum of n agents, and the silence after which an agent counts as absent;
+// 0 if the file has neither. One without the other is an error. A quorum is a majority, so that no
+// two disjoint groups can both continue.
 func (f *file) membership(n int) (quorum int, absent time.Duration, err error) {
 	switch {
 	case f.Quorum == nil && f.Absent == nil:
@@ -211,7 +212,8 @@ func (f *file) keys(n int) ([]string, error) {
 	return f.Keys, nil
 }
 
-// checkReach reports the first neighbours neither of which can connect to the other one.
+// checkReach returns an error for the first two neighbours that both have no address, so that
+// neither can connect to the other. With a relay they can.
 func (c *Cluster) checkReach() error {
 	if c.Relay != "" {
 		return nil

@@ -25,8 +25,10 @@ const (
 	compareNumbers = 3 * pairNumbers
 )
 
-// quantities lists what the run will send, by phases. With differential privacy no models follow
-// the iterations.
+// quantities lists what the run will send, phase by phase. Copies of l list stages with other
+// settings: the search for a start at the best constant, and structures before the iterations,
+// after which the ending compares as other runs do (no Parts). With differential privacy no models
+// follow the iterations.
 func (r Run) quantities() (list []Quantity, err error) {
 	l := listing{Run: r, wire: r.Config.Problem.Average.Wire, phase: Loading, list: &list}
 	if l.p, l.q, err = r.Config.Problem.Dims(); err != nil {
@@ -79,9 +81,9 @@ func (l listing) addWith(name string, n int, wire network.Wire, times Range) {
 	l.add(Quantity{Name: name, Length: float64(n), Wire: wire, Times: times, With: true})
 }
 
-// addIterations lists what the method sends, by the forecast of each iteration: averages, by what
-// they are of, and vectors by Mix, whose length is the mean over all iterations. With held-out
-// examples the run may end as soon as patience does, at the first records.
+// addIterations lists what the method sends, by the forecast of each iteration: averages, by their
+// kind, and vectors by Mix, with their mean length. With held-out examples patience may end the run
+// after the first records; iterations after that have a least cost of 0.
 func (l listing) addIterations() error {
 	c := l.Config
 	m := algo.Clone(c.Method)
@@ -94,7 +96,7 @@ func (l listing) addIterations() error {
 	}
 	var times [len(averaged)]Range
 	var messages, joined Range
-	var floats float64 // at most
+	var floats float64 // numbers in vectors by Mix, at most
 	for k := range c.K {
 		least, most := algo.ForecastOf(m, k)
 		if k >= shortest {
@@ -125,10 +127,10 @@ func (l listing) addIterations() error {
 var averaged = [...]string{"gradients", "residuals", "products with the Hessian", "diagonal of the Hessian",
 	"hypergradient", "validation loss, votes", algo.LossesOfShorterSteps}
 
-// averagesOf returns how many averages of each, in the order of averaged, an iteration has. A Cost
-// has their number, and their lengths together: averages are of q numbers (long), of p (one for
-// each JVP), of losses of shorter steps, or of one number, and the two sums give the number of long
-// ones. Where q is 1, averages of one number count as long.
+// averagesOf returns the number of averages of each kind, in the order of averaged, of an
+// iteration. A Cost has only their number and their total length. An average has q numbers (long),
+// p (one for each JVP), ShorterSteps (losses of shorter steps) or one number, and solving the two
+// equations gives the number of long ones. If q is 1, averages of one number are counted as long.
 func (l listing) averagesOf(c algo.Cost) (n [len(averaged)]float64) {
 	if c.Averages == 0 {
 		return n
@@ -144,8 +146,9 @@ func (l listing) averagesOf(c algo.Cost) (n [len(averaged)]float64) {
 	return n
 }
 
-// addRecords lists what the choice of steps and records send. With differential privacy records are
-// the answers about test rows, and have no exact values. A comparison of copies follows the last.
+// addRecords lists what the search for the curvature and the records send. With differential
+// privacy the records are the answers about test rows, without exact values. At each record, and
+// once at the end, agents compare their copies of the variables.
 func (l listing) addRecords() {
 	c := l.Config
 	var records, exact, spectra int
@@ -164,7 +167,7 @@ func (l listing) addRecords() {
 		l.add(Quantity{Name: "largest curvature", Way: network.ByMax, Length: 1, Times: exactly(1 + len(c.Membership))})
 	}
 	l.addNumbers("losses and right answers", scoreNumbers, exactly(records))
-	if l.HeldOut { // at records that do not lower that loss
+	if l.HeldOut { // only at records that do not lower the held-out loss
 		l.addNumbers("held-out losses of two iterates", pairNumbers, Range{0, float64(records)})
 	}
 	l.addCopies(exactly(records + 1))

@@ -32,9 +32,9 @@ func (l listing) wires() (fine, change, coarse network.Wire) {
 	return min(l.wire, network.BF16), network.BF16, network.Int8
 }
 
-// addSolutions lists what exact solutions at n points x send: Newton's method for y and, unless
-// they are of the lower problem alone, the adjoint system for z and the hypergradient. Where the
-// lower problem is not convex, changes of gradients travel alone, and products are as fine as
+// addSolutions lists what exact solutions at n values of x send: Newton's method for y and, unless
+// only the lower problem is solved, the adjoint system for z and the hypergradient. If the lower
+// problem is not convex, changes of gradients do not share messages, and products are as fine as
 // gradients.
 func (l listing) addSolutions(n Range) {
 	if n.Most == 0 {
@@ -61,7 +61,7 @@ func (l listing) addSolutions(n Range) {
 	l.addSum("products with the Hessian", l.q, coarse, n.Times(products))
 	l.addSum("hypergradient", l.p, fine, upper)
 	l.addNumbers("f − Z'∇ᵧg", 2, Range{0, 1}.Times(upper))
-	// at the two points where a solution may start, too
+	// Including the losses at the two points at which a solution may start.
 	l.addNumbers("training and validation loss", 2, losses.plus(exactly(1)).Times(n))
 	l.addWith("training and validation loss", 2, network.Float64, n)
 	if of, err := dsbo.Capabilities(prob.Evaluate[0]); err == nil && of.Diagonal != nil {
@@ -99,10 +99,10 @@ func (l listing) addScored(n Range) {
 	l.addNumbers("losses and right answers", scoreNumbers, n)
 }
 
-// addModels lists what the models at the end send, and what is made of them: the choice among
-// structures; or the tuned model alone, without rivals; or that model, the constants and searches
-// for a better x. Then come the task's own sums and models, which may be of more rows, and a
-// simpler model, which is convex and whose λ is one number.
+// addModels lists what the models at the end send. They are the models of the choice among
+// structures (Parts), or the tuned model, the constants and further searches (Rivals), or the tuned
+// model alone. Then come the task's own sums and models, which may be of more rows, and a simpler
+// model, which is convex and has a single λ.
 func (l listing) addModels() {
 	e, compared := l.Ending, Range{1, 3}
 	switch {
@@ -110,7 +110,7 @@ func (l listing) addModels() {
 		l.addStructures()
 		l.suffix = ", all rows"
 		l.addNumbers("losses and right answers", scoreNumbers, exactly(2))
-		if e.Levels { // of each strength that is the best so far, and of the best
+		if e.Levels { // at most once for each strength tried, and once for the best
 			compared.Most += float64(2*len(candidates.LevelStrengths) + 1) // with slopes
 		}
 	case l.Rivals:
@@ -141,10 +141,10 @@ func (l listing) addModels() {
 	}
 }
 
-// addStructures lists what the choice among structures of penalties sends: of each some strengths
-// of the models of all folds, one after the other, and models of all rows of the best one. With
-// levels of sites all may come twice. A lasso (Scales > 0) takes the place of the other structures,
-// and has no levels.
+// addStructures lists what the choice among structures of penalties sends: for each structure, the
+// folds' models at several strengths; for the best one, also models of all rows. With levels of
+// sites everything may come twice. A lasso (Scales > 0), which has no levels, replaces all
+// structures but two.
 func (l listing) addStructures() {
 	n, wholes := Range{candidates.LeastStructures, candidates.MostStructures}, Range{1, candidates.MostWholes}
 	if l.Ending.Levels {
@@ -167,9 +167,9 @@ func (l listing) addStructures() {
 	l.addNetworks()
 }
 
-// addLasso lists what a lasso sends: of all folds at each λ of a path and of a search, and of all
-// rows at the chosen one, where it solves twice. Parts has the models of all folds one behind the
-// other, each as long as Model.
+// addLasso lists what a lasso sends: for the models of all folds at each λ of a path and a search,
+// and for the model of all rows, solved twice, at the chosen λ. Ending.Parts is the total length of
+// the folds' models, each of length Ending.Model.
 func (l listing) addLasso() {
 	folds, ends := l.Ending.Parts/l.Ending.Model, l.Ending.Solves
 	for _, of := range []struct {
@@ -193,10 +193,10 @@ func (l listing) addLasso() {
 	}
 }
 
-// addNetworks lists what the choice among networks sends, not all of which need be tried: each is
-// solved for by BFGS at some strengths without the first fold, and the best without each of the
-// others and with all rows. A loss travels with the change of the gradient, unless a step was too
-// long.
+// addNetworks lists what the choice among networks sends. Some networks may not be tried, so least
+// counts are 0. Each is trained by BFGS at several strengths without the first fold; the best one
+// also without each other fold, and on all rows. A loss shares the message of the gradient's
+// change, unless the step was too long and is shortened.
 func (l listing) addNetworks() {
 	folds, ends := l.Ending.Parts/l.Ending.Model, l.Ending.Solves
 	again := Range{0, float64(folds - 1 + ends)}
@@ -209,7 +209,7 @@ func (l listing) addNetworks() {
 		one.addSum("changes of gradients", q, change, tried.Times(descentSteps.plus(exactly(1))))
 		one.addWith("training and validation loss", 2, network.Float64, tried.Times(descentSteps))
 		one.addNumbers("training and validation loss", 2, tried.Times(descentLosses))
-		// of models of all rows at the start, too
+		// Including those at the starts of models of all rows.
 		one.addNumbers("training and validation loss", 2, tried.plus(Range{0, float64(folds * ends)}))
 		one.suffix = ", all folds"
 		one.addNumbers("losses of unseen rows", candidates.NetworkNumbers, again.plus(Range{0, 1}))

@@ -82,11 +82,12 @@ func NewPlan(r Run) (*Plan, error) {
 	for _, q := range p.Quantities {
 		p.Phases[q.Phase] = p.Phases[q.Phase].plus(q.sending(w, averages))
 	}
-	mixes := 0 // vectors that all send in one Mix
+	mixes := 0 // vectors that all agents send in one Mix
 	for i := range p.Agents {
 		mixes += w.Sends(i)
 	}
-	for i := range p.Agents { // a sum goes up and down each edge of the tree; one agent alone sends nothing
+	// Each of the n−1 edges of the tree carries a sum up and down; a single agent sends nothing.
+	for i := range p.Agents {
 		p.Share = max(p.Share, float64(w.Sends(i))/float64(max(1, mixes)),
 			float64(w.Tree().Sends(i))/float64(max(1, 2*(p.Agents-1))))
 	}

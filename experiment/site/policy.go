@@ -110,7 +110,8 @@ type decision struct {
 	ok             bool
 }
 
-// decide decides every field. A request that is not known yet, such as 0 rows, is allowed.
+// decide returns the decision on every field of the policy. What a request does not know yet, such
+// as 0 rows, is allowed. A bound of ε or δ requires differential privacy.
 func (p Policy) decide(r Request) []decision {
 	permit := func(field string, asked, allowed bool) decision {
 		return decision{field, asked, allowed, allowed || !asked}
@@ -189,8 +190,9 @@ type Guard struct {
 // A Need adds to what a run is known to need. Its error is a policy's.
 type Need func(more func(r *Request)) error
 
-// Load adds the policy of a file, if it is there. Errors name the file and match dsbo.ErrConfig. A
-// link to nowhere is there, and an error: without its policy the site would allow all.
+// Load adds the policy in a file, if the file exists. Errors name the file and match
+// dsbo.ErrConfig. A dangling symbolic link is an error too, hence Lstat: a site that lost its
+// policy must not allow all.
 func (g *Guard) Load(path string) error {
 	data, err := files.ReadFile(path)
 	if _, e := os.Lstat(path); errors.Is(e, fs.ErrNotExist) {

@@ -61,12 +61,13 @@ func (s Sending) plus(t Sending) Sending {
 	return Sending{s.Bytes.plus(t.Bytes), s.Messages.plus(t.Messages)}
 }
 
-// sending returns what all agents send of a quantity in the whole run. A sum takes a second pass
-// where numbers are others than expected, such as a loss below 2^-108. A vector by Mix has a scale
-// for each block of its numbers on a narrow wire: its length is a mean, so that the bytes of a
-// number in a long vector are the least, and the most have one block more that is not full.
+// sending returns what all agents send of a quantity in the whole run. A sum takes a second pass if
+// its numbers are outside the expected range, for example a loss below 2^-108. On a narrow wire a
+// vector by Mix has a scale for each block of numbers. As only the mean length is known, the least
+// has no block that is not full (the bytes for each number of a long vector), and the most has one
+// for each vector.
 func (q Quantity) sending(w *network.Matrix, a *network.Averages) Sending {
-	const many = 1 << 20 // numbers of a vector in which blocks that are not full do not count
+	const many = 1 << 20 // length of a vector in which a block that is not full is negligible
 	bytes, least, most := Range{}, dsbo.Traffic{}, dsbo.Traffic{}
 	n, length := w.N(), int(q.Length)
 	for i := range n {

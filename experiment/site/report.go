@@ -47,7 +47,7 @@ type Sent struct {
 }
 
 // Make completes a report with the policies of g and the counts of t, ordered by phases. Without
-// masks over gRPC neighbours in the tree see the terms of sums.
+// masks, an agent's neighbours in the tree see its terms of sums, so SeenBy says so.
 func (t *Tally) Make(r Report, g *Guard) Report {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -61,8 +61,8 @@ type count struct {
 	Bytes   int64 `json:"bytes"` // of the vectors
 }
 
-// OpenTally returns the counts of an agent, whose former processes have kept theirs at path. One
-// that is still noted as running was killed.
+// OpenTally returns the counts of an agent, with those that its former processes have kept at path.
+// If the file notes a running process, that process was killed.
 func OpenTally(path string) (*Tally, error) {
 	t := &Tally{path: path, phase: Loading}
 	data, err := files.ReadFile(path)
@@ -100,9 +100,9 @@ func (t *Tally) Join(number uint64, members []int) error {
 	return t.SaveCounts()
 }
 
-// Label sets the quantities counted from now on, once each; none: progress. Several travel
-// together, and their vectors count as the first one's. What a group finds between two iterations
-// belongs to an evaluation.
+// Label sets the quantities that travel from now on, and counts each once; without any it is
+// progress. Several quantities share messages, whose vectors count as the first one's. What a group
+// of agents averages during the iterations belongs to evaluations.
 func (t *Tally) Label(what ...network.Carried) {
 	if t == nil {
 		return
