@@ -12,8 +12,9 @@ import (
 	"dsbo/network/pki"
 )
 
-// pkiAdmission is the step in which the authority admits a site: it signs an admission of an agent
-// whose number comes after the cluster file's, up to the roster that the quorum allows.
+// pkiAdmission runs pki admission, by which the authority admits a site to a run that has begun: it
+// signs an admission for an agent whose number follows the cluster file's. The quorum bounds the
+// number, since it must remain more than half of all agents.
 func (p *program) pkiAdmission(f *call) error {
 	w := newWarrant(f)
 	var list string
@@ -75,8 +76,8 @@ func (w *warrantFlags) sign(first, most int, by func(*pki.Authority) (string, er
 	return pki.SaveWarrant(w.out, text)
 }
 
-// neighboursOf reads the numbers of agents of a cluster file to which others can connect, and
-// returns them ascending, once each: who is admitted connects to them.
+// neighboursOf parses a list of agents of a cluster file and returns it ascending, without
+// repetitions. Each must have an address, since the admitted agent connects to them.
 func neighboursOf(list string, c *site.Cluster) (all []int, err error) {
 	for _, text := range strings.Split(list, ",") {
 		i, err := strconv.Atoi(text)

@@ -61,7 +61,9 @@ func (p *program) agent(t experiment.Task) action {
 // verbAgent has the name of the verb agent.
 var verbAgent = experiment.Task{Name: "agent", Flags: func(*flag.FlagSet) {}}
 
-// parseAgent reads the command line of an agent and its cluster file.
+// parseAgent reads the command line of an agent and its cluster file. The verb agent requires -out;
+// a task's verb also has the task's flags, which are merged with the file's, and a default for
+// -out. The policy is read before the cluster file, which cannot widen it.
 func (p *program) parseAgent(t experiment.Task, f *call) (o agentOptions, c *site.Cluster, err error) {
 	o.addFlags(f)
 	ofAgent := map[string]bool{}
@@ -85,7 +87,7 @@ func (p *program) parseAgent(t experiment.Task, f *call) (o agentOptions, c *sit
 	if err = f.parse(required...); err != nil {
 		return o, nil, err
 	}
-	given := map[string]string{} // before the check of the file sets the task's flags to others
+	given := map[string]string{} // copied now: checking the cluster file sets the task's flags anew
 	f.Visit(func(fl *flag.Flag) {
 		if !ofAgent[fl.Name] {
 			given[fl.Name] = fl.Value.String()
@@ -123,8 +125,8 @@ func (p *program) flagsOfTasks() map[string]string {
 	return all
 }
 
-// choose sets the agent's number, and checks the options against its part in the run. Agents that
-// the cluster file does not have, up to the largest roster, need an admission.
+// choose sets the agent's number and checks the options against its role in the run. An agent
+// beyond the cluster file, up to the largest possible roster, needs an admission.
 func (o *agentOptions) choose(c *site.Cluster) (err error) {
 	n, address := len(c.Addresses), ""
 	if o.agent, err = agentNumber(o.number, max(n, membership.LargestRoster(c.Quorum))); err != nil {
@@ -211,8 +213,9 @@ func agentNumber(given string, n int) (int, error) {
 	return i, nil
 }
 
-// mergeFlags adds the task's flags of this command line to the run's, or keeps them as the site's
-// own. The flags of the run are part of its hash: an agent that has others is refused.
+// mergeFlags merges the task's flags on this command line (given) with the cluster file's. Flags
+// that may differ between sites become the agent's own. Others are added to the file's, and must
+// not contradict them: as part of the run's hash they must be the same for all agents.
 func (o *agentOptions) mergeFlags(t experiment.Task, c *site.Cluster, given map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		text := "-" + name + "=" + given[name]

@@ -33,10 +33,10 @@ func (p *program) audit(f *call) error {
 	return nil
 }
 
-// verifyAudit checks the audit in a run folder, which must have the line of head and of the agent's
-// report, if given: the report of an agent that did not end in order has none, and there may be no
-// report. unseen describes the lines that may have been cut off: those after the last line known
-// from elsewhere; "" where that is the last one.
+// verifyAudit checks the audit in a run folder. It must contain the line with hash head, if given,
+// and the line that the agent's report names, if there is a report that names one. A chain does not
+// show whether lines after its end were removed, so unseen warns about that, unless the last line
+// is one of these two.
 func verifyAudit(folder runs.Folder, head string) (c site.Chain, unseen string, err error) {
 	if c, err = site.VerifyAudit(folder.Path(runs.AuditFile)); err != nil {
 		return c, "", err

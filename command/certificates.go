@@ -70,9 +70,9 @@ type authorized interface {
 	Remove(removals []string) error
 }
 
-// check has an agent take up files that have changed; without a change id is nil. Those that are
-// not good leave all as it was. Removals are read each time, as the agent passes over known ones,
-// and a refusal is logged once.
+// check lets an agent use certificate files that have changed. If new files are invalid, or refused
+// by a policy, it logs that and keeps the old ones. Removals are read every time, since the agent
+// ignores those that it knows; a refused one is logged once.
 func (c *certificate) check(now time.Time, a authorized) {
 	id, err := c.files.Changed(now)
 	if err == nil && id != nil && c.admits != nil {
@@ -102,7 +102,8 @@ func (c *certificate) check(now time.Time, a authorized) {
 	c.refused = refused
 }
 
-// watchFiles checks the files again and again until stop is called.
+// watchFiles checks the files periodically, every filesRead, until stop is called; stop waits for a
+// check under way.
 func (c *certificate) watchFiles(a authorized) (stop func()) {
 	end := make(chan struct{})
 	var work sync.WaitGroup

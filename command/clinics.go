@@ -74,9 +74,9 @@ func clinicTable(i int) []byte {
 	return b.Bytes()
 }
 
-// patient makes up a patient, in the order of clinicHeader. The diagnosis follows a logistic model
-// of the risk, to which age, temperature, smoking and the telling markers add; sex, ward, pressure
-// and pulse do not. Markers are log-normal.
+// patient draws a patient's row, in the order of clinicHeader. The diagnosis follows a logistic
+// model in age, temperature, smoking and the first (telling) markers. Sex, ward, pressure and pulse
+// have no effect, so that a model should find none. Markers are log-normal.
 func (c clinic) patient(r *rand.Rand, number int) []string {
 	age := min(max(c.age+float64(14*num.Normal(r)), 18), 97)
 	smoker := "never"

@@ -11,8 +11,9 @@ import (
 	"dsbo/runs"
 )
 
-// collect is the verb collect: it makes one run folder from the folders of all agents. A path that
-// does not exist is refused by the merge.
+// collect runs the verb collect, which merges the run folders of all agents into one. Files among
+// the paths, such as logs that a shell pattern matched, are skipped; a missing path is an error of
+// the merge. The output must not be one of the inputs.
 func (p *program) collect(f *call) error {
 	var out string
 	var force bool

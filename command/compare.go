@@ -13,8 +13,9 @@ import (
 	"dsbo/runs"
 )
 
-// compare is the verb compare: it sets methods side by side. Its folder is locked meanwhile. After
-// an interrupt it still writes the page, of the runs that have ended.
+// compare runs the verb compare, which compares methods. Its folder is locked meanwhile. After an
+// interrupt it still writes the page, of the runs that have ended; only without a result does it
+// not.
 func (p *program) compare(f *call) error {
 	var paper, quick, force, quiet bool
 	var out string

@@ -25,9 +25,10 @@ type connection struct {
 	protocol, why string
 }
 
-// connectionsOf returns the connections of an agent of a cluster file, as sessions make them: of
-// two neighbours the lower number connects to the higher one, or who has no address to who has one.
-// Neighbours without addresses share one connection to the relay.
+// connectionsOf returns the connections of an agent of a cluster file, by the rules of sessions: of
+// two neighbours with addresses, the lower number connects to the higher one; an agent without an
+// address connects to one with an address; two without meet at the relay, to which one connection
+// suffices.
 func connectionsOf(c *site.Cluster, agent int) (list []connection) {
 	own, relayed := c.Addresses[agent], false
 	for _, j := range c.Graph.W.Neighbours(agent) {
@@ -48,8 +49,9 @@ func connectionsOf(c *site.Cluster, agent int) (list []connection) {
 	return list
 }
 
-// network is the verb network: it prints the connections of an agent. One that a proxy of the
-// environment would carry is to the proxy, as the firewall sees it.
+// network runs the verb network, which prints an agent's connections for a firewall. A connection
+// that goes through a proxy of the environment is listed as one to the proxy, which is what a
+// firewall sees.
 func (p *program) network(f *call) error {
 	var agent string
 	f.Vars(map[string]any{"agent": &agent})
@@ -95,9 +97,10 @@ func connectionRows(list []connection) [][]string {
 // dialTimeout bounds the check of one connection.
 const dialTimeout = 10 * time.Second
 
-// checkAgent is agent -check: it prints what is read and reached, a line each, and returns the
-// first error, after all have been tried. Without a good certificate nothing else is tried. An
-// agent that is not in the cluster file joins later, by connections that the file does not have.
+// checkAgent runs agent -check: it tries everything that the agent needs, prints a line for each,
+// and returns the first error after all were tried. An invalid certificate ends it at once, as
+// nothing else can be tried. For an agent that is not in the cluster file no connections are tried,
+// because the file does not have them.
 func (p *program) checkAgent(ctx context.Context, o agentOptions, c *site.Cluster, stdout io.Writer) error {
 	var first error
 	step := func(name string, err error) {
@@ -161,9 +164,10 @@ func (o *agentOptions) dial() dialer {
 	return relay.Dialer{}.Dial
 }
 
-// reach connects once, through a proxy if there is one, and waits until the other side has accepted
-// this agent's certificate. In TLS 1.3 the handshake ends before that, and a refusal comes with the
-// first read; a peer that accepts begins to speak HTTP/2, while a relay waits for a request.
+// reach connects once, through a proxy if there is one, and waits until the other side accepts this
+// agent's certificate. In TLS 1.3 a client's handshake ends before that, and a refusal arrives with
+// the first read. A peer that accepts sends a byte, as HTTP/2 begins with the server's settings; a
+// relay waits for a request, so there the handshake must do.
 func reach(ctx context.Context, dial dialer, x connection, id *pki.Identity) error {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()

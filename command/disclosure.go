@@ -29,10 +29,10 @@ func (d *disclosure) signedBytes() []byte {
 	return b.Bytes()
 }
 
-// disclose writes what has left the agent, with the head of its audit, signed where it has a
-// certificate. end is how the run ended. An agent that took part in no session has nothing to
-// report. The tally is finished last: a process that is killed before that leaves the report to the
-// next one.
+// disclose writes the report of what has left the agent, with the hash of its audit's last line,
+// signed if the agent has a certificate. end is the error with which the run ended. If nothing was
+// sent there is no report. The tally is marked as finished last, so that after a crash the next
+// process writes the report.
 func (o *agentOptions) disclose(c *site.Cluster, t *site.Tally, audit string, id *pki.Identity, end error) error {
 	if !t.HasSent() {
 		return nil
@@ -77,9 +77,9 @@ func (o *agentOptions) discloseLate(c *site.Cluster) error {
 	return o.disclose(c, t, "", id, nil)
 }
 
-// disclosure is the verb disclosure: it verifies the reports of agents, by the authority in -certs.
-// With -cluster they must be of that file's run, whose pinned keys count as well; without it a
-// certificate must name the run.
+// disclosure runs the verb disclosure, which verifies agents' reports by the authority in -certs.
+// With -cluster, reports must be of that file's run, and a certificate may also be valid by a
+// pinned key of the file; without it the certificate must name the run.
 func (p *program) disclosure(f *call) error {
 	var certs, file string
 	f.Vars(map[string]any{"certs": &certs, "cluster": &file})
@@ -132,8 +132,8 @@ func verifyDisclosure(folder runs.Folder, trust *pki.Trust, keys []string) (site
 		return r, err
 	}
 	var all bytes.Buffer
-	_ = json.Compact(&all, data)                                         // which has been read
-	if signed, _ := json.Marshal(d); !bytes.Equal(signed, all.Bytes()) { // as with a second report
+	_ = json.Compact(&all, data)                                         // valid, as readDisclosure has parsed it
+	if signed, _ := json.Marshal(d); !bytes.Equal(signed, all.Bytes()) { // such as a second "report" field
 		return r, fmt.Errorf("%s must have report, certificate and signature alone, in this order",
 			runs.DisclosureFile)
 	}

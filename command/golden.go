@@ -90,9 +90,10 @@ func (p *program) golden(f *call) error {
 	return g.write(f.stdout, agents[0])
 }
 
-// newMethod returns the method, before Init, and sets what it asks of the agents and their graph: a
-// ring, a server where averages must be exact, or one agent. Bounds keep problems small. Steps that
-// follow the curvature are refused: Bind names them on a copy, for any curvature.
+// newMethod returns the method, before Init, and sets the agents and the graph that it needs: one
+// agent, a server if averages must be exact, or a ring. Sizes are bounded, since the output is
+// text. Steps that follow the curvature are an error; Bind, on a copy and with any curvature, names
+// them.
 func (g *checkSet) newMethod(params string) (algo.Method, error) {
 	for _, c := range []struct {
 		flag        string
@@ -156,8 +157,8 @@ func (g *checkSet) drawProblem(seed uint64) (all []dsbo.ValueOracle, err error) 
 	return all, nil
 }
 
-// drawQuadratic draws the quadratic losses of one agent, with A between I and some 2I: a scaled MM'
-// is added to a multiple of the identity, so that A, D and E are positive definite.
+// drawQuadratic draws the quadratic losses of one agent. A, D and E are a multiple of the identity
+// plus MM' for a random M, so that they are positive definite; A is between I and about 2I.
 func (g *checkSet) drawQuadratic(draw *rand.Rand) models.Quadratic {
 	normal := func(n int, scale float64) []float64 {
 		v := make([]float64, n)
@@ -212,8 +213,9 @@ func (g *checkSet) drawRows(draw *rand.Rand) (s data.Shard) {
 // rowsOf returns the rows of a matrix.
 func rowsOf(m []float64, cols int) [][]float64 { return slices.Collect(slices.Chunk(m, cols)) }
 
-// run runs copies of the method on all agents, and keeps what they have before the first iteration
-// and after each. Φ is of all agents together, or of each alone in a personalized problem.
+// run runs a copy of the method on each agent and records the iterates before the first iteration
+// and after each. The exact Φ is over all agents, or, for a personalized method, the mean of each
+// agent's.
 func (g *checkSet) run(ctx context.Context, m algo.Method, oracles []dsbo.ValueOracle) (
 	agents []algo.Method, err error) {
 	w, err := network.NewMatrix(g.W)
@@ -266,8 +268,9 @@ func stepAll(ctx context.Context, k int, agents []algo.Method, oracles []dsbo.Va
 	return work.Wait()
 }
 
-// record keeps what the agents have, and what follows from it: means, consensus errors, and Φ and
-// the norm of its gradient at x̄. y has no mean before the first iteration, as in the golden files.
+// record appends the agents' iterates and what follows from them: means, consensus errors, and Φ
+// and the norm of its gradient at x̄. As in the golden files, y has no mean before the first
+// iteration. An iterate that is not finite is an error.
 func (g *checkSet) record(ctx context.Context, agents []algo.Method, solvers []*exact.Solver) error {
 	now := goldenIterate{}
 	for _, a := range agents {

@@ -38,9 +38,10 @@ type kitPage struct {
 	Outbound            bool   // whether the agent makes connections
 }
 
-// kit is the verb kit: it makes an archive for each site of a run, of the cluster file as it is,
-// the authority's certificate, a policy, and texts from templates. sign.sh, for the authority, is
-// the same for all sites. Nothing is written until all is made.
+// kit runs the verb kit, which makes an archive for each site of a run: the unchanged cluster file,
+// the authority's certificate, a policy, and files from templates. A script sign.sh, for the
+// authority, is beside them, the same for all sites. Files are written only after all are made, so
+// that an error leaves none.
 func (p *program) kit(f *call) error {
 	var ca, out string
 	f.Vars(map[string]any{"ca": &ca, "out": &out})
@@ -91,8 +92,9 @@ func (p *program) kit(f *call) error {
 	return err
 }
 
-// newKitPage returns what the kit of an agent knows. Where the task has flags that are the site's
-// own, the agent is run by the task's verb, which takes them; else by the verb agent.
+// newKitPage returns the values for the templates of an agent's kit. If the task has flags that
+// each site sets itself, the kit runs the agent by the task's verb, which takes them; else by the
+// verb agent.
 func newKitPage(program string, t experiment.Task, c *site.Cluster, agent int) kitPage {
 	page := kitPage{Program: program, Version: wording.Build().Version, Run: c.Run, Task: c.Task, Verb: "agent",
 		Flags: wording.Plain(strings.Join(c.Flags, " ")),
@@ -136,8 +138,8 @@ func (k kitPage) fill(name string) []byte {
 	return b.Bytes()
 }
 
-// archive returns files in a folder as a compressed tar archive, the same bytes each time. Those
-// with names that end in .sh are programs.
+// archive returns files in a folder as a compressed tar archive. It has no times, so that the same
+// files give the same bytes. Names that end in .sh are executable.
 func archive(folder string, files []kitFile) ([]byte, error) {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -156,7 +158,8 @@ func archive(folder string, files []kitFile) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// writeNew writes files into a folder that has none of their names, not even as a link to nowhere.
+// writeNew writes files into a folder. It fails before it writes any if one of the names exists,
+// even as a dangling link (hence Lstat).
 func writeNew(folder string, all map[string][]byte) error {
 	for name := range all {
 		path := filepath.Join(folder, name)

@@ -124,9 +124,10 @@ func newProgram(name string, tasks ...experiment.Task) *program {
 	return p
 }
 
-// run runs the verb that args begin with. Without a verb a program of one task runs that task, and
-// one of several explains its verbs, or refuses an empty command line. -version is a verb anywhere.
-// The verb begins its errors; a program of its one task's name is not named twice.
+// run runs the verb that args begin with. Without a verb, a program for one task runs that task; a
+// program for several passes its flags to help, and returns an error for an empty command line.
+// -version is a verb in both. An error is prefixed with the verb, unless the verb is the program's
+// own name.
 func (p *program) run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flagsAlone := len(args) > 0 && strings.HasPrefix(args[0], "-")
 	switch {
@@ -135,7 +136,7 @@ func (p *program) run(ctx context.Context, args []string, stdout, stderr io.Writ
 	case len(p.tasks) == 1 && (len(args) == 0 || flagsAlone):
 		args = append([]string{p.tasks[0].Name}, args...)
 	case len(args) == 0:
-		args = []string{""} // which findVerb refuses with a list of verbs
+		args = []string{""} // findVerb's error lists the verbs
 	case flagsAlone:
 		args = append([]string{"help"}, args...)
 	}
@@ -159,9 +160,10 @@ func (p *program) run(ctx context.Context, args []string, stdout, stderr io.Writ
 //go:embed help
 var helpFiles embed.FS
 
-// flags returns the flags of a verb, with its help text in parts: usage line and example, what the
-// verb does, its flags, what follows them. A task as a verb has the text of site, the agent of one
-// site; verbs of two words, such as pki renew, have a text of their own.
+// flags returns the flags of a verb with its help text, from the file of its name (pki-renew.txt
+// for pki renew; site.txt for the verb of a task, whose agents are sites). The file has parts
+// separated by lines of ---: usage line and example, description, flags, and what follows them;
+// missing parts are empty.
 func (p *program) flags(verb string) *cli.Flags {
 	file := strings.ReplaceAll(verb, " ", "-")
 	if slices.Contains(p.taskNames(), verb) {
@@ -206,8 +208,8 @@ func (p *program) findVerb(name string) (verb, error) {
 const programIntro = `Decentralized stochastic bilevel optimization: agents, none of which shows its data to
 another, tune the hyperparameters of a training problem by the validation loss of all.`
 
-// help is the verb help: it lists the verbs, or explains the given one by running it with -h, or
-// with -h all where the line ends with all.
+// help runs the verb help: it lists the verbs, or, for a given verb, runs that with -h, or with -h
+// all if the line ends with all.
 func (p *program) help(f *call) error {
 	switch {
 	case len(f.args) == 0 || slices.Contains([]string{"help", "-h", "-help", "--help"}, f.args[0]):
@@ -274,8 +276,8 @@ func (p *program) clusterJob(c *site.Cluster, flags []string) (*experiment.Job, 
 	return experiment.Parse(t, flags, io.Discard)
 }
 
-// checkTask returns an error if a cluster's task is unknown or its flags cannot work, on its graph
-// and with its quorum. It loads no data, and is the check of [site.LoadCluster].
+// checkTask returns an error if a cluster's task is unknown, or its flags cannot work with its
+// graph and quorum. It loads no data. [site.LoadCluster] calls it.
 func (p *program) checkTask(c *site.Cluster) error {
 	t, err := p.findTask(`"task"`, c.Task)
 	if err != nil {

@@ -15,8 +15,9 @@ import (
 // Describe sends nothing: the metrics depend on the position of the agent.
 func (m *monitor) Describe(chan<- *prometheus.Desc) {}
 
-// Collect implements prometheus.Collector. Metrics of the exchange and of neighbours begin with the
-// first session, those about members are for runs in which they may change.
+// Collect implements prometheus.Collector. There are metrics of the exchange and of neighbours once
+// the agent has opened its end of the exchange (status), and metrics of members in runs whose
+// members may change.
 func (m *monitor) Collect(to chan<- prometheus.Metric) {
 	c, p := metrics(to), m.current()
 	c.send(prometheus.Labels{"run": m.run, "agent": fmt.Sprint(m.agent)},

@@ -90,8 +90,9 @@ func (m *monitor) serveLive(w http.ResponseWriter, _ *http.Request) {
 }
 
 // serveReady serves /readyz and /healthz: the agent's state and position, the agent that it waits
-// for and since when, and the neighbours not connected. The status is 503 while no session can
-// begin, or an agent that does not compute delays one.
+// for and since when, and neighbours that are not connected. Waiting for an agent that computes is
+// normal ("waits", 200). The status is 503 ("waiting") while no session can begin, or another cause
+// delays it.
 func (m *monitor) serveReady(w http.ResponseWriter, _ *http.Request) {
 	state, code, details := "computes", http.StatusOK, ""
 	if p := m.current(); p.status != nil {
@@ -117,8 +118,8 @@ func (m *monitor) writePage(w http.ResponseWriter, code int, state, details stri
 	fmt.Fprintf(w, "%s: agent %d of %s, %v%s\n", state, m.agent, m.run, m.current().Progress, details)
 }
 
-// sessionDetails returns who takes part and who is too slow to, and the neighbours that are not
-// connected, as far as there is any of it, each after a semicolon.
+// sessionDetails returns, each after a semicolon: the members, if they have changed; members left
+// out as slow; faults of neighbours; and neighbours that are not connected.
 func sessionDetails(s session.Status) string {
 	text := ""
 	if s.Epoch > 0 {
@@ -145,8 +146,9 @@ func sessionDetails(s session.Status) string {
 // mostViewers is how many connections to the pages there may be at once; the oldest makes room.
 const mostViewers = 64
 
-// serve serves the pages on an address until stop is called, and returns the address, with the
-// port chosen for port 0.
+// serve serves the pages on an address until stop is called, which waits for the server to end. It
+// returns the bound address, with the chosen port if port 0 was asked for. Timeouts and the number
+// of connections are limited, as anybody who reaches the port can use it.
 func (m *monitor) serve(address string) (bound string, stop func(), err error) {
 	l, err := net.Listen("tcp", address)
 	if err != nil {

@@ -57,9 +57,10 @@ func (o *options) agentFolder(agent int) runs.Folder {
 // minSilentAfter is the least -silent-after. The heartbeat is at most a quarter of it.
 const minSilentAfter = 100 * time.Millisecond
 
-// validate returns an error for the first option whose value cannot work, by itself or with the
-// cluster file. Each of these times must contain the ones before it: a silent connection is renewed
-// before its agent counts as absent or ends the run, and who computes is waited for longer still.
+// validate returns an error for the first option that cannot work, by itself or with the cluster
+// file. The times must increase: a silent connection is renewed (-silent-after) before its agent
+// counts as absent or ends the run (absent_after, -peer-timeout), and an agent that computes is
+// waited for longer still (-compute-timeout).
 func (o *options) validate(c *site.Cluster) error {
 	switch {
 	case o.certs != "" && o.insecure:
@@ -75,7 +76,7 @@ func (o *options) validate(c *site.Cluster) error {
 	case o.computeTimeout < o.peerTimeout:
 		return dsbo.ConfigErrorf("-compute-timeout must be at least -peer-timeout, %v; it is %v",
 			o.peerTimeout, o.computeTimeout)
-	case o.computeTimeout < 2*c.AbsentAfter: // for which neighbours are waited for
+	case o.computeTimeout < 2*c.AbsentAfter: // a neighbour may itself wait for an absent agent
 		return dsbo.ConfigErrorf(`-compute-timeout must be at least twice "absent_after", %v; it is %v`,
 			c.AbsentAfter, o.computeTimeout)
 	case o.straggler != 0 && c.Quorum == 0:
@@ -90,8 +91,8 @@ func (o *options) validate(c *site.Cluster) error {
 	return checkLogForm(o.log)
 }
 
-// httpAddress returns the host:port of -http at an agent, "" if it is not given. A port alone, or a
-// host that is left out, is on loopback: the pages are for nobody else unless they are asked for.
+// httpAddress returns the host:port of -http for an agent, or "" if it is not given. Without a
+// host, or with a port alone, it is on loopback, so that the pages are not public by accident.
 func (o *options) httpAddress(agent int) (string, error) {
 	if o.http == "" {
 		return "", nil

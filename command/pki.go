@@ -14,8 +14,8 @@ import (
 	"dsbo/network/pki"
 )
 
-// pki is the verb pki: it makes the certificates of all agents, or is one of the steps beside a
-// consortium's authority.
+// pki runs the verb pki: with flags alone it makes the certificates of all agents at once; a word
+// after pki is one of the steps by which sites and an authority make them without sharing keys.
 func (p *program) pki(f *call) error {
 	if len(f.args) == 0 || strings.HasPrefix(f.args[0], "-") {
 		return p.pkiAtOnce(f)
@@ -74,8 +74,9 @@ func validPeriod(days int) (from, until time.Time, err error) {
 	return now.Add(-clockSlack), now.AddDate(0, 0, days), nil
 }
 
-// makeCertificates writes the certificates of all agents, and of the relay if there is one, into a
-// folder without any; save writes the authority, with its key or without.
+// makeCertificates makes an authority and writes the certificates of all agents, and of the relay
+// if there is one, into a folder, which must have none. save writes the authority, with its key or
+// without.
 func makeCertificates(folder string, c *site.Cluster, save func(*pki.Authority, string) error, from,
 	until time.Time) error {
 	for _, pattern := range []string{"ca*.pem", "agent-*.pem", relayName + "*.pem"} {

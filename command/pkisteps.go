@@ -9,8 +9,8 @@ import (
 	"dsbo/network/pki"
 )
 
-// pkiRequest is the step in which a site makes its key, and the request for its certificate, in the
-// folder of -out; a key that is there is used again. -agent has no default, as 0 is an agent.
+// pkiRequest runs pki request, by which a site makes its key and a request for its certificate in
+// the folder of -out. An existing key is used again. -agent must be given, as agent 0 exists.
 func (p *program) pkiRequest(f *call) error {
 	var out string
 	agent := -1
@@ -41,8 +41,8 @@ func makeOut(folder string) error {
 	return nil
 }
 
-// pkiRenew is the step in which the authority makes certificates valid for longer, in their files.
-// Those before one that fails are renewed.
+// pkiRenew runs pki renew, by which the authority extends the validity of certificates, in place.
+// It stops at the first that fails; earlier ones are renewed.
 func (p *program) pkiRenew(f *call) error {
 	var folder string
 	days := 90
@@ -61,7 +61,8 @@ func (p *program) pkiRenew(f *call) error {
 	if err != nil {
 		return fmt.Errorf("-ca: %w", err)
 	}
-	// A certificate that looks good for longer would end a run on the authority's last day.
+	// A certificate that outlives the authority would fail, in the middle of a run, when that
+	// expires.
 	if end := authority.Expires(); end.Before(until) {
 		return dsbo.ConfigErrorf("-days %d: the authority in %s ends at %s, and nothing that it signs is "+
 			"valid for longer: -days %d is the most", days, folder, end.Local().Format(time.DateTime),

@@ -13,9 +13,10 @@ import (
 	"dsbo/internal/wording"
 )
 
-// plan is the verb plan. Its own flag may be before the task or among the task's, which the task
-// would refuse: the line is dealt to own flags, each with its value, and the rest, which begins
-// with the task. An unknown flag before the task is an own one, to be refused as such.
+// plan runs the verb plan. Its own flag may come before the task or among the task's flags, whose
+// parser would reject it. So the line is split into plan's own flags, each with its value, and the
+// rest, which begins with the task. An unknown flag before the task counts as plan's own, so that
+// the error is about plan.
 func (p *program) plan(f *call) error {
 	within := 2 * time.Minute
 	f.Vars(map[string]any{"pilot": &within})
@@ -24,7 +25,7 @@ func (p *program) plan(f *call) error {
 		name, is := cli.FlagName(f.args[i])
 		switch {
 		case is && (f.Lookup(name) != nil || len(rest) == 0):
-			n := min(2, len(f.args)-i) // words: the flag, and its value
+			n := min(2, len(f.args)-i) // -flag VALUE
 			if strings.Contains(f.args[i], "=") || f.Lookup(name) == nil {
 				n = 1
 			}
@@ -66,8 +67,9 @@ func (p *program) taskNames() (names []string) {
 	return names
 }
 
-// writePlan writes a plan for people, whose pilot had a time to compute; 0: none was asked for.
-// Phases that send nothing are left out.
+// writePlan writes a plan for people: a table of phases, without those that send nothing, and
+// whether the numbers are from a pilot or ranges. within is the pilot's time limit; 0: none was
+// asked for.
 func writePlan(w io.Writer, of *site.Plan, within time.Duration) error {
 	var b strings.Builder
 	_ = cli.Paragraph(&b, of.Line) // a builder takes all

@@ -22,10 +22,9 @@ import (
 	"dsbo/tables/modelfile"
 )
 
-// predict is the verb predict: it writes the predictions for the rows of a table to stdout, and to
-// stderr what to know of them. A row that cannot be read has no prediction, unless -strict refuses
-// the whole table. Rows without a prediction are in the output too, and make the verb fail at its
-// end.
+// predict runs the verb predict, which writes predictions for the rows of a table to stdout and
+// notes to stderr. A row that cannot be read gets no prediction but a reason, and the verb fails at
+// the end; with -strict the whole table is refused before any output.
 func (p *program) predict(f *call) error {
 	var model, data, site, dates string
 	var strict bool
@@ -81,10 +80,10 @@ func (p *program) predict(f *call) error {
 	return nil
 }
 
-// modelOfSite returns the path of the model of a site in a run folder, by -site. A run whose sites
-// have levels has a model file for each site here, beside the run's own: -site is one of their
-// numbers, new for a site that is none of them, and may be left out, or be own, where there is one
-// file. A model without levels is a file or a folder, for which -site is new or left out.
+// modelOfSite returns the path of the model that -site selects. If sites have levels of their own,
+// the run folder has a model file for each site of this machine besides the common one; -site is
+// the number of a site, "new" for the common model, or, if there is a single file, "own" or left
+// out. Without such files, model itself is a file or folder, and -site must be new or left out.
 func modelOfSite(model, site string) (string, error) {
 	const rest = "." + runs.ModelFile
 	own := map[string]string{}
@@ -153,9 +152,10 @@ func checkTimes(times []float64, b *assess.Baseline) error {
 	return nil
 }
 
-// writePredictions writes the predictions for all rows as CSV, with the probability of no event up
-// to each of some times, and a column of reasons where rows have none. It returns those that are
-// counts. Values of a large mean and a small deviation have more than nine digits.
+// writePredictions writes the predictions for all rows as CSV: label or value, probabilities of
+// classes, the probability of no event up to each time in at, and with reasons a column that tells
+// why a row has no prediction. It returns predicted counts, for a warning. Numbers have nine
+// digits, or more for targets with a large mean and a small deviation.
 func writePredictions(ctx context.Context, to io.Writer, m *modelfile.Model, in *features.Encoder, at []float64,
 	reasons bool) (counts []float64, err error) {
 	w := csv.NewWriter(to)

@@ -13,10 +13,10 @@ import (
 // relayName is the base of the names of a relay's certificate and key.
 const relayName = "relay"
 
-// relay is the verb relay: it runs a relay until the call's context ends. Trust and certificate are
-// functions that read files, as these may be renewed while it runs; they are read once here, so
-// that bad ones are refused at once. With -plain a server before it ends TLS. A connection between
-// two agents is two of the relay's.
+// relay runs the verb relay, a relay between agents, until the context ends. Trust and certificate
+// are functions that read files, so that renewed files are used; they are called once at the start,
+// so that invalid files are reported at once. With -plain a server in front of the relay terminates
+// TLS. Two agents need two connections, hence at least 2.
 func (p *program) relay(f *call) error {
 	var listen, certs string
 	var plain, quiet bool

@@ -15,10 +15,10 @@ import (
 	"dsbo/runs/report"
 )
 
-// report is the verb report: it writes the page and the figures of runs, or with -figures the
-// figures alone, each as a file, into a folder that is there; -only names some of them. The page of
-// one run is in its folder, of several in report, unless -out names another. Runs must differ, as
-// they are known by their folders.
+// report runs the verb report, which writes the page of one or several runs: of one run into its
+// folder, of several into the folder report, or into -out. With -figures it writes only the
+// figures, or those that -only names, as files into an existing folder. Runs must have different
+// folders, by which the page names them.
 func (p *program) report(f *call) error {
 	var out, title, figures, only, prefix string
 	f.Vars(map[string]any{"out": &out, "title": &title, "figures": &figures, "only": &only, "prefix": &prefix})
@@ -61,7 +61,7 @@ func (p *program) report(f *call) error {
 	if out == "" && f.NArg() == 1 {
 		folder = f.Arg(0)
 	}
-	lock, err := runs.Folder(folder).Lock() // a run that is still going writes its page itself
+	lock, err := runs.Folder(folder).Lock() // held by a run under way, which writes its page itself
 	if errors.Is(err, files.ErrLocked) {
 		err = fmt.Errorf("%w -out puts the page elsewhere", err)
 	}

@@ -33,8 +33,9 @@ type runOptions struct {
 	report   bool
 }
 
-// parseRun reads the command line of run and its cluster file. All that can be checked is, before
-// -force replaces a run: certificates, and with -force the data of all agents.
+// parseRun reads the command line of the verb run and its cluster file. It checks as much as
+// possible before -force destroys an earlier run: the certificates, and with -force also the data
+// of all agents.
 func (p *program) parseRun(f *call) (o runOptions, c *site.Cluster, err error) {
 	o.addFlags(f, "plain")
 	var common []*flag.Flag
@@ -153,9 +154,10 @@ func (o *runOptions) certsFolder() string {
 // certsName is the folder of the certificates in the run folder.
 const certsName = "certs"
 
-// prepareFolder makes the run folder, which is locked, and the certificates in it. With -force it
-// removes what an earlier run has left there, once its agents have ended. The configuration is
-// written before all else that a run needs: with it a run that ends here can be resumed.
+// prepareFolder prepares the run folder, which the caller has locked, and makes the certificates in
+// it. A resumed run must have the same cluster file, by its hash. With -force what an earlier run
+// left is removed, after its agents have ended (their locks are free). The configuration is written
+// before the certificates, so that a run that is killed in between can be resumed.
 func (o *runOptions) prepareFolder(c *site.Cluster) error {
 	folder, mode := runs.Folder(o.out), runs.ModeOf(o.resume, o.force)
 	if err := folder.Check(mode); err != nil {
@@ -204,10 +206,10 @@ func (o *runOptions) prepareFolder(c *site.Cluster) error {
 // had random bytes of masks.
 var agentFiles = regexp.MustCompile(`^agent-(?:0|[1-9]\d*)(\.log|\.key)?$`)
 
-// leftovers returns the files and folders of the agents of an earlier run that must be removed.
-// With -force these are all run folders, logs and secrets, as that run may have had more agents,
-// and the certificates. With -resume it is agent.json of each: an agent that has it would not
-// start, and the others would wait for it in vain.
+// leftovers returns the files and folders of an earlier run's agents that must be removed. With
+// -force they are all agents' run folders, logs and secrets, also of agents that this run does not
+// have, and the certificates. With -resume it is each agent's membership file (agent.json), which
+// marks an agent as final: it would not start, and the others would wait for it in vain.
 func (o *runOptions) leftovers() ([]string, error) {
 	found, err := filepath.Glob(filepath.Join(o.out, "agent-*"))
 	if err != nil {
@@ -222,7 +224,7 @@ func (o *runOptions) leftovers() ([]string, error) {
 			old = append(old, filepath.Join(path, runs.MembershipFile))
 		case o.force:
 			if name[1] == "" {
-				if _, err := runs.Folder(path).State(); err != nil {
+				if _, err := runs.Folder(path).State(); err != nil { // no run folder: keep it
 					return nil, err
 				}
 			}
@@ -235,8 +237,9 @@ func (o *runOptions) leftovers() ([]string, error) {
 	return old, nil
 }
 
-// lockAll locks the run folders among leftovers until the result is called, which is never nil: an
-// agent of an earlier run may still be ending, and has the lock of its folder until then.
+// lockAll locks the run folders among the leftovers, until unlock is called. It fails if an agent
+// of an earlier run is still ending and has its folder's lock. unlock is never nil, also with an
+// error.
 func lockAll(paths []string) (unlock func(), err error) {
 	var held []io.Closer
 	unlock = func() {
@@ -249,7 +252,7 @@ func lockAll(paths []string) (unlock func(), err error) {
 			path = filepath.Dir(path)
 		}
 		if info, err := os.Stat(path); err != nil || !info.IsDir() || filepath.Base(path) == certsName {
-			continue // it is no run folder
+			continue // a file, or the certificates
 		}
 		lock, err := runs.Folder(path).Lock()
 		if err != nil {
@@ -263,8 +266,9 @@ func lockAll(paths []string) (unlock func(), err error) {
 // validity is the time for which the certificates of a run on this machine are valid.
 const validity = 365 * 24 * time.Hour
 
-// makeCerts makes the folder of the certificates, under another name until it is complete. The key
-// of the authority is not kept: no further certificate is needed.
+// makeCerts makes the folder of the certificates, unless -certs or -insecure is given or a resumed
+// run has it. It is renamed into place when complete, so that a crash leaves no partial one. The
+// key of the authority is not kept: nothing else will be signed.
 func (o *runOptions) makeCerts(c *site.Cluster) error {
 	folder := o.certsFolder()
 	if o.certs != "" || folder == "" {

@@ -24,7 +24,9 @@ import (
 	"dsbo/runs"
 )
 
-// runAgent runs an agent until all agents have finished.
+// runAgent runs an agent until all agents have finished. If the run is final already, it only
+// completes the disclosure; with -result it takes over another agent's result. Otherwise it opens
+// the pages, checks the site's policy, and takes part in sessions.
 func (p *program) runAgent(ctx context.Context, o agentOptions, c *site.Cluster, stdout,
 	stderr io.Writer) (err error) {
 	m := newMonitor(c.Run, o.agent)
@@ -54,7 +56,7 @@ func (p *program) runAgent(ctx context.Context, o agentOptions, c *site.Cluster,
 	for path, digest := range o.guard.Policies() {
 		s.events.Info("a policy", "file", path, "sha256", digest)
 	}
-	if o.insecure && (!o.attached || o.agent == 0) { // of those that the verb run starts one speaks for all
+	if o.insecure && (!o.attached || o.agent == 0) { // agents started by the verb run warn once, by agent 0
 		s.events.Warn(
 			"-insecure: connections are not protected, and whoever reaches this agent's port can take part in the run")
 	}
@@ -126,7 +128,9 @@ type agentSessions struct {
 	unfollow func()  // ends the watch for a new certificate
 }
 
-// run runs a job in sessions, within the site's policies, and reports what was sent.
+// run runs a job in sessions, within the site's policies, and then writes the disclosure and closes
+// the audit. It writes none if the agent was never opened: the files in the folder are then another
+// process's.
 func (e *agentSessions) run(ctx context.Context, j *experiment.Job, c *site.Cluster, stdout,
 	stderr io.Writer) (err error) {
 	o := e.options
@@ -142,7 +146,7 @@ func (e *agentSessions) run(ctx context.Context, j *experiment.Job, c *site.Clus
 	err = peer.Agent{Folder: o.folder(), Own: o.membership(c), Identity: o.identity(c), Sessions: e.config,
 		Open: e.open}.Run(ctx, j, stdout, stderr)
 	e.unfollow()
-	if !e.opened { // the report in the folder is another one's
+	if !e.opened {
 		return err
 	}
 	o.logEnd(e.screen.events, err)
@@ -168,7 +172,8 @@ func (o *agentOptions) logEnd(log *slog.Logger, end error) {
 	log.Info("the process ends", attributes...)
 }
 
-// open starts the agent, and takes up its certificate and removals when their files change.
+// open starts the agent's end of the exchange, opens the audit, and begins to watch the files of
+// certificates and removals.
 func (e *agentSessions) open(config session.Config) (*session.Agent, error) {
 	a, err := session.Open(config)
 	if open, ok := errors.AsType[*session.UnprotectedError](err); ok {

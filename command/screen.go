@@ -39,8 +39,9 @@ type screen struct {
 	reported time.Time        // time of the last line of progress
 }
 
-// newScreen returns the agent's display: bars on a terminal, else lines every -progress, and
-// warnings and errors alone with -quiet. The file has all lines, as JSON.
+// newScreen returns the agent's display: a bar on a terminal, else a line of progress every
+// -progress; with -quiet only warnings and errors. A log file gets all lines as JSON. Of agents
+// started by the verb run, only agent 0 shows lines that all agents log alike.
 func newScreen(o agentOptions, m *monitor, stderr io.Writer) (*screen, error) {
 	s := &screen{Progress: cli.NewProgress(stderr, false), monitor: m, now: time.Now}
 	level := slog.LevelInfo
@@ -68,7 +69,7 @@ func newScreen(o agentOptions, m *monitor, stderr io.Writer) (*screen, error) {
 	s.audit = new(site.Audit)
 	s.events = slog.New(slog.NewMultiHandler(s.log.Handler(), s.audit.Handler()))
 	if s.common = s.log; o.attached && o.agent > 0 {
-		s.common = s.fileLog // agent 0 shows the same on the same stderr
+		s.common = s.fileLog
 	}
 	return s, nil
 }
@@ -109,8 +110,8 @@ func (s *screen) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Show shows the run's progress, and passes it to the monitor: as a bar, or as a line if the last
-// one is every ago, or not at all. The time left is unknown where it is negative.
+// Show passes the progress to the monitor and shows it: as a bar, as a line if the last one is at
+// least s.every old, or not at all. A negative remaining time is unknown.
 func (s *screen) Show(p experiment.Progress) {
 	s.monitor.update(func(at *position) { at.Progress = p })
 	if s.bars {
@@ -139,8 +140,8 @@ func (s *screen) Log(format string, args ...any) {
 // Note logs what the job has found out: to people in a sentence, elsewhere as fields.
 func (s *screen) Note(n experiment.Note) { s.note(n, []string{n.Text}) }
 
-// note is Note with several lines for people. They go to stderr, unless lines of the job are for
-// the file alone, as another agent shows the same; the file has the fields.
+// note is Note with several lines for people. If the log is for people, the lines go to stderr,
+// unless another agent shows them, and the fields to the log file. Otherwise the fields go to both.
 func (s *screen) note(n experiment.Note, text []string) {
 	facts := knownFacts(n.Facts)
 	switch {

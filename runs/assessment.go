@@ -155,7 +155,8 @@ type CountCurves struct {
 	True      []float64 `json:"true"`      // and of the true counts
 }
 
-// consistent reports whether curves that belong together have one length.
+// consistent reports whether curves that belong together have the same length, and the confusion
+// matrix is square. A file that was edited may violate this, and the page would fail.
 func (a Assessment) consistent() bool {
 	same := func(curves ...[]float64) bool {
 		return !slices.ContainsFunc(curves, func(c []float64) bool { return len(c) != len(curves[0]) })

@@ -44,7 +44,8 @@ const (
 // mostLevels is of how many levels the text of a column has the names.
 const mostLevels = 6
 
-// Values returns the mean and the deviation of a column for people, or its levels.
+// Values returns, for people, the levels of a column or the mean and deviation of its numbers;
+// times as a date ± days. It is "" for a dropped column, or an unknown mean.
 func (c CardColumn) Values() string {
 	mean, deviation := float64(c.Mean), float64(c.Deviation)
 	since := func(seconds float64) string { return time.Unix(int64(seconds), 0).UTC().Format(time.DateOnly) }
@@ -92,7 +93,8 @@ func (c CardColumn) Twins() string {
 	return wording.Some(twins) + " differ in capitals alone"
 }
 
-// Table returns the card as rows of text under a header, the target first.
+// Table returns the card as rows of text under a header, the target first: how each column was
+// read, its missing values and values, and how it is used.
 func (c Card) Table() [][]string {
 	rows := [][]string{{"column", "read as", "missing", "values", "use"}}
 	for k, one := range append([]CardColumn{c.Target}, c.Columns...) {
@@ -114,7 +116,8 @@ func (c Card) Table() [][]string {
 	return rows
 }
 
-// About returns the sentence on the numbers of rows that the card covers.
+// About returns sentences on the numbers of rows of all sites, and on the classes of this site's
+// own training rows if it is known.
 func (c Card) About() string {
 	text := wording.Count(c.Rows[0], "training row") + " of all sites together"
 	if validation := c.Rows[1]; validation > 0 && validation != c.Rows[0] {
@@ -140,7 +143,7 @@ func (c Card) SiteRows() [][]string {
 	}
 	rows := [][]string{{"site", "training rows", "validation rows", "test rows"}}
 	for i, of := range c.Sites {
-		if of[1] == 0 && c.Rows[1] == c.Rows[0] { // with folds, in older folders
+		if of[1] == 0 && c.Rows[1] == c.Rows[0] { // folds, in a folder of an older version
 			of[1] = of[0]
 		}
 		row := []string{fmt.Sprintf("site %d", i)}

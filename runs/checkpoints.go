@@ -73,9 +73,9 @@ func (f Folder) Checkpoints(agents []int) (paths []string, err error) {
 	return paths, err
 }
 
-// RemoveCheckpointsAfter removes the checkpoints of agents after an iteration with which an epoch
-// begins: they are of an earlier epoch, and no good in this one. Checkpoints of the same epoch stay
-// when a run goes back: they have the bits that it comes to again.
+// RemoveCheckpointsAfter removes the checkpoints of agents after an iteration at which an epoch
+// begins; they are of an earlier epoch, from which this one cannot resume. It is not needed when a
+// run goes back within an epoch: it will reach the same bits again.
 func (f Folder) RemoveCheckpointsAfter(agents []int, iteration int) error {
 	all, err := checkpointsOf(f, agents)
 	if err != nil {
@@ -103,11 +103,11 @@ func (f Folder) RemoveOldCheckpoints(agents []int, done, few int) error {
 	return err
 }
 
-// RemoveAllButNewestCheckpoints removes, of each process, all checkpoints but the newest. It is for
-// a run that has finished. It returns the paths of those that stay.
+// RemoveAllButNewestCheckpoints removes all checkpoints of a finished run except the newest of each
+// process, and returns the paths of these.
 func (f Folder) RemoveAllButNewestCheckpoints() (kept []string, err error) {
 	all, err := allCheckpoints(f)
-	newest := map[string]string{} // by process
+	newest := map[string]string{} // by process; all is ordered, so the last one wins
 	for _, c := range all {
 		newest[c.process] = c.path
 	}

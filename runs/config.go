@@ -110,8 +110,8 @@ func (c Config) Model() string {
 	return own.Model
 }
 
-// Values returns the values of c, each as Here of a [Difference]: the settings, with the method's
-// parameters by their own names, and apart from them the build and the machine.
+// Values returns the values of c as text, each in This of a [Difference]: the settings, with the
+// method's parameters by their own names, and separately the build and the machine.
 func (c Config) Values() (settings, build Differences, err error) {
 	all, err := Diff(struct{}{}, c)
 	for _, d := range all {

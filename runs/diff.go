@@ -82,7 +82,7 @@ func Diff(there, here any) (Differences, error) {
 		return nil, err
 	}
 	ours, err := json.Marshal(here)
-	if err != nil || bytes.Equal(theirs, ours) { // as it is nearly always
+	if err != nil || bytes.Equal(theirs, ours) { // the common case, without parsing
 		return nil, err
 	}
 	a, b := map[string]json.RawMessage{}, map[string]json.RawMessage{}
@@ -138,7 +138,8 @@ var flagNames = map[string]string{
 	"params.alpha": "-alpha", "params.beta": "-beta", "params.gamma": "-gamma",
 }
 
-// flagOf returns the flag that chooses a value, else the value's name.
+// flagOf returns the flag that sets the value with a JSON path, for messages: from flagNames, by
+// -set for a method's parameter, or of the task; else the path itself.
 func flagOf(name string) string {
 	name = strings.TrimPrefix(name, "settings.")
 	if flag, ok := flagNames[name]; ok {

@@ -2,10 +2,11 @@ package runs
 
 import "math"
 
-// Of the gain to expect. Cross-fitted gains are too large by some of their standard errors, as the
-// structure and the strengths of penalties were chosen by the same rows, and their errors are
-// larger therefore. Of a gain on the rows that tuned each λ some share is left on others, with an
-// error that has a part of its standard error and a part of the gain.
+// Constants of the gain to expect on new examples, measured on data sets with large test sets. A
+// cross-fitted gain is too large by crossFitOptimism standard errors, because the same rows chose
+// the structure and strengths of penalties, and its error is crossFitErrors times as large. Of a
+// gain on the rows that tuned each λ, a share of tunedShare remains, with an error of tunedErrors
+// standard errors and tunedSpread of the gain itself.
 const (
 	crossFitOptimism = 0.6
 	crossFitErrors   = 1.3
@@ -20,15 +21,16 @@ const (
 // between these.
 func KeptShare(times float64) Number { return Number(1 / math.Sqrt(times)) }
 
-// expectedGain returns by what share of the other model's loss the tuned model's is to be expected
-// to be lower on new examples, where the first gain is of test examples, or of cross-fitted ones;
-// not known of others. A gain that was found significant is on average larger than the true one, as
-// chance has helped to find it. What the rows that chose the tuned model promise has no part in
-// this chance. With d ± s the gain on test examples, and u ± e what [Gain.promised] has,
+// expectedGain returns the expected gain on new examples, as a share of the other model's loss, if
+// the first gain is on test or cross-fitted examples; otherwise it is unknown. A gain on test
+// examples that was found significant is too large on average, because chance helped to find it.
+// The gain promised by the rows that chose the tuned model does not share that chance, so the two
+// are averaged by their precision. With d ± s the gain on test examples and u ± e by
+// [Gain.promised],
 //
 //	g = (d/s² + u/e²) / (1/s² + 1/e²)
 //
-// Without u nothing is known of how large gains are, and therefore none of what is to be taken off.
+// Without u the size of the excess is unknown, and so is the result; with s = 0 it is d.
 func expectedGain(gains []Gain) Number {
 	if len(gains) == 0 {
 		return Unknown()
@@ -46,8 +48,8 @@ func expectedGain(gains []Gain) Number {
 	}
 	for _, g := range gains {
 		if u, e := g.promised(); e > 0 {
-			sure, also := 1/Number(s*s), 1/Number(e*e)
-			return (Number(d*sure) + Number(u*also)) / (sure + also)
+			ofTest, ofPromise := 1/Number(s*s), 1/Number(e*e) // precisions
+			return (Number(d*ofTest) + Number(u*ofPromise)) / (ofTest + ofPromise)
 		}
 	}
 	return Unknown()

@@ -113,7 +113,7 @@ func (f Folder) Open(m Mode) error {
 	if m != Replace {
 		return nil
 	}
-	// Checkpoints go first: whatever a crash leaves, none is without the records that it knows of.
+	// Checkpoints go first, so that a crash cannot leave one without the records that it refers to.
 	for _, prefix := range []string{checkpointFile, KeptPrefix, OwnPrefix} {
 		if err := f.RemoveWithPrefix(prefix); err != nil {
 			return err
@@ -195,13 +195,13 @@ func StateOf(err error) State {
 	return Failed
 }
 
-// State returns the state of the run in the folder. A folder with other contents than a run is an
-// error. An agent that finished in an epoch before the last one of its membership log is
-// unfinished: it has to go back, or is left out.
+// State returns the state of the run in the folder. A folder without a configuration of a run, but
+// with other files, is an error. A run whose summary is of an earlier epoch than the last one of
+// its membership log counts as unfinished: the members went back to an earlier iteration.
 func (f Folder) State() (State, error) {
 	entries, err := files.ReadDir(string(f))
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
-		// left by a process that was killed as it wrote, or began
+		// Ignore temporary files and empty folders, which a killed process may leave.
 		return files.IsTemporary(e.Name()) || e.IsDir() && isEmpty(f, e.Name())
 	})
 	switch {

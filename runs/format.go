@@ -16,8 +16,7 @@ func checkFormat(f Folder, format int) error {
 }
 
 // CheckResumable returns an error that matches [dsbo.ErrConfig] if the run in the folder cannot be
-// resumed: a program of another version began it, or one of its files has changed since it was
-// written.
+// resumed, because a program with another format began it, or because a listed file has changed.
 func (f Folder) CheckResumable() error {
 	c, err := readFile[struct{ Format int }](f, ConfigFile)
 	if err != nil {

@@ -53,9 +53,9 @@ const fewestExamples = 10
 func (g Gain) few() bool { return g.Examples < fewestExamples }
 
 // Outcome returns the verdict on the tuned model by the loss on test examples. It is better or
-// worse if the interval of the change excludes 0, and the change is more than half a percent, more
-// than another start of the solutions would make, and of a loss that is not negligible. With fewer
-// than ten examples, or with examples that have chosen something, it is unclear.
+// worse only if the interval of the change excludes 0 and the change exceeds half a percent of the
+// loss and the difference between solutions from two starts. It is unclear with fewer than ten
+// examples, or if the examples have chosen something.
 func (g Gain) Outcome() Outcome {
 	switch {
 	case g.Set != Test || g.few():
@@ -141,8 +141,8 @@ func (g Gain) shareOf(difference Number) Number {
 	return difference / g.LossAgainst
 }
 
-// accuracyNote returns the sentence that the accuracy on test examples became better or worse while
-// the loss did the opposite, both beyond chance; "" if it did not.
+// accuracyNote returns a note if loss and accuracy on test examples contradict each other, both
+// beyond chance: the loss fell and so did the accuracy, or both rose. Otherwise "".
 func (g Gain) accuracyNote() string {
 	low, high := g.AccuracyInterval()
 	text := "The loss on %s examples fell, and so did the accuracy"
@@ -191,9 +191,11 @@ func (g Gain) percentText() string {
 	return g.number("%+.*f", g.LossChange)
 }
 
-// digits returns how many decimals losses are written with: the interval of their difference has
-// two that count, and small losses have as many as 0.01 has.
+// digits returns the number of decimals of losses: 4; fewer for large losses, more for small ones;
+// and at least enough for two significant digits of the half-width of the interval of their
+// difference.
 func (g Gain) digits() int {
+	// counting returns the number of decimals up to the first significant digit of v.
 	counting := func(v float64) int { return -int(math.Floor(num.Log(v) / math.Ln10)) }
 	digits := 4
 	switch {
@@ -229,7 +231,8 @@ func (g Gain) testText() string {
 }
 
 // sentence returns the sentence on the effect of head, such as "Tuning 10 penalties", on the loss
-// on test examples, or per another counted unit, compared with another model.
+// on test examples (counted names another unit). against says what it is compared with. If there is
+// no difference, it gives the first reason of Outcome that applies.
 func (g Gain) sentence(head, counted, against string) string {
 	share, outcome := strings.TrimLeft(g.percentText(), "+−"), g.Outcome()
 	switch {

@@ -13,12 +13,13 @@ import (
 	"dsbo"
 )
 
-// TakeResult copies a final result from the folder of a finished agent to f, the folder of an agent
-// that came back after all other agents had left. f is locked, and its content is replaced. The
-// other folder is trusted as its owner trusts it. Errors match dsbo.ErrConfig.
+// TakeResult copies the final result from the folder of a finished agent to f, the folder of an
+// agent that came back after all others had left. The caller has locked f, whose content is
+// replaced. The other folder must be of the same run and cluster file; its owner's word is taken
+// for its content. Errors match dsbo.ErrConfig.
 //
-// A second call with another folder of the run writes the same λ, ω and records. Times are unknown:
-// the agent has not computed them.
+// Any agent's folder gives the same λ, ω and records. Times are unknown, since this agent has not
+// computed.
 func TakeResult(f Folder, own Membership, identity string, from Folder) error {
 	p, err := readPart(from)
 	if err != nil {
@@ -61,9 +62,9 @@ func givenFiles() (names []string, required int) {
 	return names, 3
 }
 
-// PackResult returns an archive of what a finished run has found, with which an agent ends that
-// takes part in the end alone: without what is of the agent itself, its flags, its machine, and
-// what a card has of its rows.
+// PackResult returns an archive of the result of a finished run, for an agent that enters only at
+// the end. It leaves out what concerns the packing agent alone: its flags, machine, times, and its
+// own rows' part of the card.
 func PackResult(f Folder) ([]byte, error) {
 	var archive bytes.Buffer
 	out := tar.NewWriter(&archive)
@@ -119,8 +120,9 @@ func UnpackResult(f Folder, archive []byte, identity string) error {
 	return p.writeAs(f, identity)
 }
 
-// parseResult reads a result's archive, whose files must be among givenFiles: the required ones,
-// configuration, records and summary, are parsed; others stay bytes.
+// parseResult parses an archive of PackResult, from another agent. Each file must be one of
+// givenFiles and occur once. The required files (configuration, records and summary, in this order)
+// must be there and are parsed; the others are kept as bytes. The run must be finished.
 func parseResult(f Folder, archive []byte) (*Merged, error) {
 	names, required := givenFiles()
 	parts := make([][]byte, len(names))

@@ -102,9 +102,10 @@ func percentages(m Measure) string {
 	return strings.ReplaceAll(text, "-", "−")
 }
 
-// overGuessing returns by which share of the test rows the model is right more often than always
-// the commonest class, whose name it has. The interval is of pairs, by Agresti and Min (2005): half
-// a row is added to each of the four kinds of pairs.
+// overGuessing compares the model's accuracy with always guessing the commonest class, which is the
+// Name of the result; Value is the difference of the two shares. The interval is for paired
+// proportions (Agresti, Min 2005): won rows only the model gets right, lost rows only the guess
+// does, and half a row is added to each of the four kinds of pairs.
 func (a Assessment) overGuessing() Measure {
 	commonest, most, n := 0, 0.0, 0.0
 	for k, row := range a.Confusion {
@@ -122,7 +123,7 @@ func (a Assessment) overGuessing() Measure {
 			won += row[k]
 		}
 	}
-	all := n + 2
+	all := n + 2 // half a row for each of the four kinds
 	d := (won - lost) / all
 	e := float64(num.Normal95 * math.Sqrt(((won+lost+1)/all-float64(d*d))/all))
 	return Measure{Name: a.Classes[commonest].Name, Value: Number((won - lost) / n), Low: Number(max(d-e, -1)),

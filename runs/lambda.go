@@ -64,7 +64,7 @@ func (f Folder) ReadLambdaTable() ([]Penalty, error) {
 	}
 	var all []Penalty
 	for i, row := range rows[1:] {
-		finite := func(text string) float64 {
+		finite := func(text string) float64 { // keeps the first error in err
 			v, e := strconv.ParseFloat(text, 64)
 			if err == nil && (e != nil || !Number(v).Known()) {
 				err = dsbo.ConfigErrorf("%s, penalty %d: λ and size must be finite numbers; one is %q", path, i+1, text)

@@ -20,7 +20,7 @@ import (
 // nothing is in them.
 func (f Folder) Lock() (io.Closer, error) {
 	var err error
-	for range 100 { // others may remove a folder that they have made, as it is made here
+	for range 100 { // retry if another process, which made the folder, removes it in between
 		var l *folderLock
 		if l, err = tryLock(f); err == nil {
 			return l, nil
@@ -32,7 +32,8 @@ func (f Folder) Lock() (io.Closer, error) {
 	return nil, err
 }
 
-// tryLock makes the folder and its missing parents, which it notes for removal, and locks it.
+// tryLock makes the folder and its missing parents and locks it. It notes the folders that it
+// makes, from the deepest, so that Close can remove them if they stay empty.
 func tryLock(f Folder) (*folderLock, error) {
 	l := new(folderLock)
 	for dir := string(f); ; dir = filepath.Dir(dir) {
@@ -52,8 +53,8 @@ func tryLock(f Folder) (*folderLock, error) {
 	return l, err
 }
 
-// checkWritable returns an error if no file can be made in the folder, or the folder cannot
-// be made.
+// checkWritable returns an error if the folder, or, as long as it does not exist, the nearest
+// existing folder above it, is not a folder in which files can be made.
 func checkWritable(f Folder) error {
 	dir := string(f)
 	info, err := files.Stat(dir)

@@ -88,8 +88,9 @@ func Merge(folders []Folder) (*Merged, error) {
 // changed reports whether the members of the run have changed.
 func (m *Merged) changed() bool { return m.files[changesAt] != nil }
 
-// addRecords adds the records of another agent: their times, and the records of iterations that the
-// agents before were absent in. Where both were there the numbers must be the same.
+// addRecords adds another agent's records. For records that both have, times are added or
+// maximized, and all other numbers must be the same. If members have changed, an agent may have
+// records of iterations in which the earlier agents were absent; these are inserted.
 func (m *Merged) addRecords(p *Merged) error {
 	if a, b := len(m.Records), len(p.Records); a != b && !m.changed() {
 		return m.differ(p, MetricsFile, fmt.Sprintf("%s and %d", wording.Count(a, "record"), b))
@@ -136,14 +137,14 @@ func maxNumber(a, b Number) Number {
 	return a
 }
 
-// Write fills a run folder, which is open. The summary, which marks it as complete, comes last.
+// Write fills an open run folder. The summary comes last, as it marks the folder as complete.
 func (m *Merged) Write(f Folder) error {
 	if err := f.WriteConfig(m.Config); err != nil {
 		return err
 	}
 	var lines bytes.Buffer
 	for _, r := range m.Records {
-		if err := json.NewEncoder(&lines).Encode(r); err != nil { // with the end of the line
+		if err := json.NewEncoder(&lines).Encode(r); err != nil { // ends with a line feed
 			return err
 		}
 	}
@@ -161,7 +162,7 @@ func (m *Merged) Write(f Folder) error {
 	return f.WriteSummary(m.Summary)
 }
 
-// readPart reads the run folder of one agent.
+// readPart reads the run folder of one agent of a cluster, which must be finished and unchanged.
 func readPart(f Folder) (*Merged, error) {
 	p := &Merged{folder: f}
 	state, err := f.State()
@@ -186,7 +187,7 @@ func readPart(f Folder) (*Merged, error) {
 	if p.Summary, err = f.ReadSummary(); err != nil {
 		return nil, err
 	}
-	// agents may have joined
+	// The roster may be larger than the cluster file's, as agents may have joined.
 	if roster := len(p.Summary.PerAgent); p.Agent < 0 || p.Agent >= roster || roster < p.Agents {
 		return nil, dsbo.ConfigErrorf("%s is of agent %d of %d, with a summary of %d: the folder was changed",
 			f, p.Agent, p.Agents, roster)
@@ -212,8 +213,8 @@ func (m *Merged) members() []int {
 	return all
 }
 
-// checkOneRun checks that the parts, in the order of agents, belong to all agents at the end of
-// one run.
+// checkOneRun checks that the parts, sorted by agent, are of one run, with one part for each agent
+// that was a member at its end.
 func checkOneRun(parts []*Merged) error {
 	if len(parts) == 0 {
 		return dsbo.ConfigErrorf("the run folders of all agents are required")
@@ -244,8 +245,9 @@ func checkOneRun(parts []*Merged) error {
 	return nil
 }
 
-// compare returns an error that names the first difference, to the last bit, of another agent's
-// part but for its records. Times and memory, which each agent measures for itself, may differ.
+// compare returns an error that names the first difference between two agents' parts, to the last
+// bit, except for records, which addRecords compares. Times and memory, which each agent measures
+// itself, may differ, and so may files that contain their date.
 func (m *Merged) compare(other *Merged) error {
 	if err := m.compareJSON(other, ConfigFile, m.settings(), other.settings()); err != nil {
 		return err

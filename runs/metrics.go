@@ -38,17 +38,16 @@ func (f Folder) OpenMetrics() (*Metrics, error) {
 	if m.lock, err = files.Lock(m.path); err != nil {
 		return nil, errors.Join(err, m.file.Close())
 	}
-	// Before a checkpoint knows of records: after a crash it may be there without a file that was
-	// made before it.
+	// Otherwise a crash might keep a later checkpoint but lose this file, to which it refers.
 	if err := files.SyncDir(string(f)); err != nil {
 		return nil, errors.Join(err, m.Close())
 	}
 	return m, nil
 }
 
-// Continue makes m the metrics of a run of which size bytes are written, whose SHA-256 has to be
-// sum, and returns their records. It is called before the first record is written; what follows
-// those bytes goes with [Metrics.Truncate], or comes again with [Metrics.KeepRest].
+// Continue makes m the metrics of a resumed run: the first size bytes of the file, whose SHA-256
+// must be sum, are its records so far, which it returns. It must be called before the first Write.
+// What follows these bytes is removed by [Metrics.Truncate] or kept by [Metrics.KeepRest].
 func (m *Metrics) Continue(size int64, sum []byte) ([]Record, error) {
 	if m == nil || size == 0 {
 		return nil, nil
@@ -70,8 +69,8 @@ func (m *Metrics) Continue(size int64, sum []byte) ([]Record, error) {
 	return records, err
 }
 
-// Truncate makes the file end after the run's records so far. The list of sums may name whole files
-// alone, whenever the process ends, so that the file leaves it first.
+// Truncate cuts the file after the run's records so far. The file is taken off the list of sums
+// first, because a process may end at any time, and the list must name complete files only.
 func (m *Metrics) Truncate() error {
 	if m == nil {
 		return nil
@@ -84,9 +83,10 @@ func (m *Metrics) Truncate() error {
 	return err
 }
 
-// KeepRest is for a run that has gone back. It keeps the records after the run's so far: Write
-// comes to them again, with the same numbers, and leaves them with the times that they have. So
-// checkpoints that know of them stay good. From the first record that differs on they go.
+// KeepRest keeps the file's records after the run's so far, in a run that has gone back. Such a run
+// makes the same records again; Write then keeps the old lines, with their times, so that later
+// checkpoints, which have the file's digest, remain valid. At the first record that differs the
+// rest is removed.
 func (m *Metrics) KeepRest() error {
 	if m == nil {
 		return nil
@@ -102,8 +102,7 @@ func (m *Metrics) KeepRest() error {
 	return nil
 }
 
-// nextPending returns the line that the file has where a record is to be written, nil if that is
-// not the record but for its times.
+// nextPending returns the next kept line if it is the record r apart from times; else nil.
 func (m *Metrics) nextPending(r Record) []byte {
 	end := bytes.IndexByte(m.pending, '\n') + 1
 	var old Record
@@ -116,8 +115,8 @@ func (m *Metrics) nextPending(r Record) []byte {
 	return m.pending[:end]
 }
 
-// Write appends a record. Where [Metrics.KeepRest] has kept the same one, that one stays; where it
-// has kept another one, that one and all after it go first.
+// Write appends a record. If [Metrics.KeepRest] has kept the same record at this place, the old
+// line stays; if it has kept a different one, that and all after it are removed first.
 func (m *Metrics) Write(r Record) error {
 	if m == nil {
 		return nil
@@ -154,7 +153,7 @@ func (m *Metrics) Sync() (size int64, sum []byte, err error) {
 	return m.size, m.sum.Sum(nil), m.file.Sync()
 }
 
-// Close closes the file, and lists its digest if it is the run's records.
+// Close closes the file. It lists the digest if the file has exactly the run's records so far.
 func (m *Metrics) Close() error {
 	if m == nil {
 		return nil

@@ -45,7 +45,8 @@ type numberName struct {
 var numberFields sync.Map
 
 // NumberOf returns the number with a JSON name in a value of a run folder, such as a [Record], a
-// [Summary] or a [Model]. It panics if there is no number of that name.
+// [Summary] or a [Model]. It caches the field's index by type and name, and panics if there is
+// none.
 func NumberOf(v any, name string) Number {
 	s := reflect.ValueOf(v)
 	at, ok := numberFields.Load(numberName{s.Type(), name})

@@ -74,9 +74,9 @@ func (r Record) Timeless() Record {
 	return r
 }
 
-// ReadRecords reads the records of metrics.jsonl to the end of the input. An incomplete last line,
-// left by a killed run, is dropped, and cut is true. name is the input's name in errors, which have
-// the line and match [dsbo.ErrConfig].
+// ReadRecords reads the records of metrics.jsonl to the end of the input. A last line without a
+// line feed, left by a killed run, is dropped, and cut is true. name is the input's name in errors,
+// which contain the line number and match [dsbo.ErrConfig].
 func ReadRecords(name string, r io.Reader) (records []Record, cut bool, err error) {
 	in := bufio.NewReader(r)
 	for line := 1; ; line++ {

@@ -33,8 +33,9 @@ func InResults(name string) (Folder, error) {
 	return f, nil
 }
 
-// goPackageAround returns the nearest folder with Go files from a path up to below the root of its
-// module; "" if there is none, or the path is in no module.
+// goPackageAround returns the nearest folder with Go files among path and the folders above it,
+// below the root of the module. It is "" if there is none, if path is in no module, or if only the
+// root has Go files.
 func goPackageAround(path string) (inside string, err error) {
 	for dir := path; ; dir = filepath.Dir(dir) {
 		entries, err := files.ReadDir(dir)

@@ -249,8 +249,9 @@ type SiteModel struct {
 	Scores []SiteScore
 }
 
-// SiteModels returns what sites say of each model: of single sites, as far as others have seen
-// them, and the two of all sites. The last score of a model is unknown where a site's is.
+// SiteModels returns the scores of each model at each site, followed by its mean score over all
+// test examples: of the single sites' own models, as far as they were exchanged, and of the two
+// joint models. A model's mean is unknown if its score at some site is.
 func SiteModels(sites []Site) (all []SiteModel) {
 	if len(sites) == 0 {
 		return nil

@@ -38,8 +38,8 @@ var sumLocks = struct {
 	busy map[Folder]bool
 }{sync.NewCond(new(sync.Mutex)), map[Folder]bool{}}
 
-// lockSums waits until nobody writes the folder's list, and keeps others from it until the result
-// is called.
+// lockSums locks the list of a folder against other writers of this process, until unlock is
+// called.
 func lockSums(f Folder) (unlock func()) {
 	sumLocks.over.L.Lock()
 	defer sumLocks.over.L.Unlock()
@@ -88,7 +88,8 @@ func parseSums(text []byte) (list []sum, err error) {
 	return list, nil
 }
 
-// setSum lists a file with its digest, or without one takes it off the list.
+// setSum sets the digest of a file in the list; nil removes the file from the list. The list is
+// replaced as a whole, sorted by name.
 func setSum(f Folder, name string, digest *[sha256.Size]byte) error {
 	defer lockSums(f)()
 	list, err := listedSums(f)
@@ -126,8 +127,9 @@ func (f Folder) WriteFile(name string, data []byte) error {
 	return setSum(f, name, &digest)
 }
 
-// ReadFile returns the content of a file of the folder. If the content has changed since it was
-// written, the error names the file and matches [dsbo.ErrConfig].
+// ReadFile returns the content of a file of the folder. If it differs from the listed digest, the
+// error names the file and matches [dsbo.ErrConfig]. A run under way may change file and list
+// between the two reads here; then the list has changed too, and the file is read again.
 func (f Folder) ReadFile(name string) ([]byte, error) {
 	for {
 		before, err := listedSums(f)
@@ -146,16 +148,16 @@ func (f Folder) ReadFile(name string) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if slices.Equal(before, after) { // else the run has written it meanwhile
+		if slices.Equal(before, after) {
 			return nil, dsbo.ConfigErrorf(
 				"%s is damaged or was changed: its SHA-256 is not the one that %s lists", f.Path(name), SumsFile)
 		}
 	}
 }
 
-// Verify checks that all files that the folder lists are as they were written, those that are not
-// there left aside: who needs one misses it. A run of a format with lists must have one once it has
-// ended. The error names the first that is not, and matches [dsbo.ErrConfig].
+// Verify checks that the folder's listed files are unchanged. Missing files are no error here, but
+// one for whoever needs them. A run that has ended must have a list, unless it is of a format
+// without. The error names the first changed file and matches [dsbo.ErrConfig].
 func (f Folder) Verify() error {
 	list, err := listedSums(f)
 	if err != nil {

@@ -28,7 +28,8 @@ func (u *Usage) numbers() (calls []*int, sent []*int64, times []*float64) {
 		[]*int64{&u.Messages, &u.Floats, &u.Bytes}, []*float64{&u.OracleSeconds, &u.MixSeconds, &u.AlgebraSeconds}
 }
 
-// Pack returns u as numbers, which can be sent; counts stay exact up to 2⁵³.
+// Pack returns u as UsageLen numbers for an exchange: calls, traffic, then times. Counts are exact
+// up to 2⁵³.
 func (u Usage) Pack() (v []float64) {
 	calls, sent, times := u.numbers()
 	for _, n := range calls {

@@ -99,8 +99,10 @@ func (c Contest) against() string {
 	return fmt.Sprintf("against the best single %s (%s = %.4g)", c.Meaning.One, symbol, float64(c.Constant))
 }
 
-// Verdict judges a contest by its first gain, if that is of test examples. Examples that have
-// chosen something give no verdict.
+// Verdict judges a contest by its first gain. Only a gain on test examples gives an outcome, as
+// other examples have chosen something; without gains Φ is compared. Two cases end with Same: folds
+// kept the constant, so that both models are one, and a single tuned number, which can differ from
+// the best constant only in its digits.
 func (c Contest) Verdict() Verdict {
 	v := Verdict{Outcome: Unclear, FoundBy: c.FoundBy, Against: c.Against, Gains: append([]Gain{}, c.Gains...),
 		Notes: append([]string{}, c.Notes...)}
@@ -133,7 +135,6 @@ func (c Contest) Verdict() Verdict {
 		return v
 	}
 	if v.Outcome == Better && c.Head == "" && c.Count == 1 && c.Constant.Known() {
-		// one number beats no other but by its digits
 		v.Outcome, v.Sentence = Same, g.untested(head, against)+": both are one number"
 	}
 	var others []string
@@ -153,8 +154,8 @@ func (c Contest) Verdict() Verdict {
 	return v
 }
 
-// testNotes returns what test examples show beside an outcome: an accuracy that went the other way
-// than the loss, and a lower validation loss that they do not confirm.
+// testNotes returns notes by test examples: if the accuracy contradicts the loss, and if the
+// validation loss fell but the test loss does not confirm it, by more than their errors explain.
 func (c Contest) testNotes(outcome Outcome) (notes []string) {
 	g := c.Gains[0]
 	if note := g.accuracyNote(); note != "" {
@@ -171,9 +172,9 @@ func (c Contest) testNotes(outcome Outcome) (notes []string) {
 	return notes
 }
 
-// expectedText returns the clause on the gain to be expected on new rows, beside the change that
-// was found on test examples. expected is above 0 for a lower loss, where change is below, and 0 if
-// it is not known. It may be the larger one, as the rows that chose count too.
+// expectedText returns a clause on the gain to expect on new rows, to follow the change found on
+// test examples. expected is positive for a lower loss, unlike change, and 0 if unknown. It may
+// exceed the change, since the rows that chose the model count too.
 func expectedText(found Outcome, expected, change Number) string {
 	switch {
 	case expected == 0 || found != Better && found != Worse:
@@ -197,7 +198,8 @@ func (c Contest) heldOutChoice() string {
 	return "the iterate"
 }
 
-// untestedText returns the reason why there is no verdict, and how to get one.
+// untestedText returns sentences on why there is no verdict and how to get one, by the kind of the
+// examples: cross-fitted, held-out or validation.
 func (c Contest) untestedText(expected Number) string {
 	advice, folds := "Test rows would give a verdict.", ""
 	if c.TestFlag != "" {
@@ -246,7 +248,9 @@ func (c Contest) keptText() string {
 	return "; " + c.Against + " is kept"
 }
 
-// lostText returns the reason why a tuned model that lost on test examples is kept.
+// lostText returns a clause on why a tuned model is kept although it lost on test examples: these
+// do not choose, since they would then be no evidence. It is "" if the model did not lose or is not
+// kept.
 func (c Contest) lostText(outcome Outcome) string {
 	switch {
 	case outcome != Worse || c.Lost:
