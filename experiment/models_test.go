@@ -8,12 +8,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"dsbo/ad"
+	"dsbo/algo"
 	"dsbo/data"
+	"dsbo/experiment/candidates"
+	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
 	"dsbo/models"
 	"dsbo/runs"
+	"dsbo/train"
 )
 
 // TestAlone: without rivals the iterations are the same, and the one model at the end has their λ.
@@ -267,6 +272,37 @@ func TestSpread(t *testing.T) {
 	for where, text := range map[string]string{"verdict": notes, "terminal": shown.String()} {
 		if !strings.Contains(text, "Modulus") || strings.Contains(text, "is not convex") {
 			t.Errorf("the %s must name Modulus, and not say that the problem is not convex:\n%s", where, text)
+		}
+	}
+}
+
+// endless is a model whose lower loss has no least value.
+type endless struct{ models.Logistic }
+
+func (endless) Lower(x, y *ad.Node, _ models.Batch) *ad.Node {
+	return ad.Add(ad.Neg(ad.SumAll(y)), ad.Scale(.5, ad.SumAll(ad.Square(x))))
+}
+
+// TestSimplerNotCompared: a simpler model is compared with a kept one where there is one and it is
+// solved itself; it heads the table in any case.
+func TestSimplerNotCompared(t *testing.T) {
+	j := testkit.Get(Parse(newMean(), []string{"-agents=3", "-rows=30"}, io.Discard))
+	r, p := testkit.Get2(j.poseHere(t.Context()))
+	of := p.model.(models.Logistic)
+	watch := modelWatcher{onScreen{cli.NewProgress(io.Discard, true), true}, &pace{now: time.Now}}
+	for name, c := range map[string]struct {
+		simpler models.Model
+		kept    []float64
+		noted   bool
+	}{"both": {of, make([]float64, 3), true}, "none is kept": {of, nil, false},
+		"not solved": {endless{of}, make([]float64, 3), false}} {
+		e := &ending{run: r, problem: p, result: new(train.Result), watch: watch}
+		e.problem.model, e.config.Method = simplified{of, c.simpler}, new(algo.NewtonCG)
+		kept := candidates.NewModel("kept", 0, make([]float64, 3))
+		kept.Y = c.kept
+		testkit.OK(e.compareSimpler(t.Context(), kept))
+		if m, notes := e.summary.Models, e.summary.Verdict.Notes; len(m) != 1 || len(notes) > 0 != c.noted {
+			t.Errorf("%s: %q beside %+v", name, notes, m)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package experiment
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -273,11 +272,7 @@ func (e *ending) siteModel(ctx context.Context, c *CrossFit, i int, xOfAll []flo
 		return p, own, err
 	}
 	if c != nil {
-		m, err = of.ownStructures(ctx, *c, i, num.Median(xOfAll), alone)
-		if errors.Is(err, dsbo.ErrDiverged) {
-			err = nil
-		}
-		return m, err
+		return of.ownStructures(ctx, *c, i, num.Median(xOfAll), alone)
 	}
 	p, _, err := alone(of.whole.Shards[i], of.model)
 	if err != nil {

@@ -1,13 +1,16 @@
 package experiment
 
 import (
+	"io"
 	"math"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"dsbo"
+	"dsbo/ad"
 	"dsbo/algo/algotest"
+	"dsbo/data"
 	"dsbo/experiment/candidates"
 	"dsbo/internal/testkit"
 	"dsbo/models"
@@ -272,6 +275,52 @@ func TestManySites(t *testing.T) {
 		testkit.OK(e.exchangeSiteModels(t.Context(), sites, p, make([]train.Fit, n)))
 		if got := len(sites[0].OthersAlone); got != want {
 			t.Errorf("%d sites: each is scored by %d models, want %d", n, got, want)
+		}
+	}
+}
+
+// roomy is a model without a lower loss where a number of the training examples is below 0.
+type roomy struct{ models.Logistic }
+
+func (m roomy) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
+	room := ad.SumAll(ad.Log(b.Column("room")))
+	return ad.Add(m.Logistic.Lower(x, y, b), ad.Scale(1e-300, ad.ScaleBy(room, ad.Dot(y, y))))
+}
+
+// TestSiteWithoutModel: a site that finds no model alone has the scores of all others' models and
+// of the joint ones, and nothing of its own; the row of all sites is left out then.
+func TestSiteWithoutModel(t *testing.T) {
+	for lacks := range 4 { // 3: none
+		task := newMean()
+		load := task.Load
+		task.Load = func(a Agents) (data.Task, models.Model, error) {
+			set, m, err := load(a)
+			for i := range set.Shards {
+				room := slices.Repeat([]float64{1}, set.Shards[i].Train.Len())
+				if i == lacks {
+					room[0] = -1
+				}
+				set.Shards[i].Train.Columns = []data.Column{{Name: "room",
+					Table: testkit.Get(ad.FloatTable(len(room), 1, room))}}
+			}
+			return set, roomy{m.(models.Logistic)}, err
+		}
+		j := testkit.Get(Parse(task, []string{"-agents=3", "-rows=30"}, io.Discard))
+		r, p := testkit.Get2(j.poseHere(t.Context()))
+		e := &ending{run: r, problem: p, result: &train.Result{X: make([]float64, 3)}}
+		f := candidates.New(p.Problem, "λ", 3, nil, nil, nil)
+		joint := candidates.NewModel("", 0, make([]float64, 3))
+		joint.Y, joint.Finder, joint.Kept = []float64{1, 0, -1}, f, true
+		joint.TestAccuracy = 1
+		got := testkit.Get(e.findSites(t.Context(), nil, joint, joint))
+		if (got.All == nil) != (lacks < 3) {
+			t.Errorf("site %d has no model of its own: of all sites %+v", lacks, got.All)
+		}
+		for i, s := range got.Sites {
+			if own := i != lacks; s.Alone.Loss.Known() != own || s.Alone.Accuracy.Known() != own ||
+				s.Change.Known() != own || !s.Tuned.Loss.Known() {
+				t.Errorf("site %d has no model of its own; site %d: %+v", lacks, i, s)
+			}
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
+	"dsbo/data"
 	"dsbo/experiment/site"
 	"dsbo/internal/testkit"
 	"dsbo/models"
@@ -285,5 +286,36 @@ func TestResumeOfResults(t *testing.T) {
 	j := testkit.Get(Parse(newTiny(), []string{"-resume", "-out="}, io.Discard))
 	if j.Settings.Out != folders[0] {
 		t.Errorf("the folder is %q, want %q", j.Settings.Out, folders[0])
+	}
+}
+
+// TestLoadedAgain: in a new session data are loaded again where the task has found something with
+// the others, and not else; what follows is as that session finds it. Without a session nothing is.
+func TestLoadedAgain(t *testing.T) {
+	for _, c := range []struct {
+		found, session bool
+		loads          int
+	}{{false, false, 1}, {true, false, 1}, {false, true, 1}, {true, true, 2}} {
+		task, loads := newTiny(), 0
+		load := task.Load
+		task.Load = func(a Agents) (data.Task, models.Model, error) {
+			loads++
+			return load(a)
+		}
+		r, _ := testkit.Get2(testkit.Get(Parse(task, []string{"-agents=2"}, io.Discard)).poseHere(t.Context()))
+		before, of := r.loaded, r.loaded.setup
+		if c.found {
+			before.setup.Found = []runs.Found{{Sum: []float64{1}}}
+		}
+		at := beginning{changes: r.changes}
+		if c.session {
+			r.folder, at.team, at.setupKept = runs.Folder(t.TempDir()), labelled{}, true
+			testkit.OK(r.folder.WriteSetup(runs.Setup{Found: []runs.Found{{Sum: []float64{2}}}}))
+		}
+		again := testkit.Get(r.load(t.Context(), at, []int{0, 1}))
+		if loads != c.loads || (again == before) != (loads == 1) || (again.setup == of) == c.session ||
+			c.session && again.setup.Found[0].Sum[0] != 2 {
+			t.Errorf("%+v: loaded %d times, %+v", c, loads, again.setup)
+		}
 	}
 }

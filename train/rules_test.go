@@ -123,19 +123,29 @@ func TestDisagreement(t *testing.T) {
 	}
 }
 
-// A large oracle gives whole matrices, which are never asked for.
-type large struct{ dsbo.Oracle }
+// A large oracle gives whole matrices, which are never asked for, but those that it lacks.
+type large struct {
+	dsbo.Oracle
+	lacks string
+}
 
 func (large) Dims() (p, q int) { return 1 << 10, 1 << 14 }
 
 func (o large) Capabilities() *dsbo.OracleCapabilities {
 	dense := func(_, _, _ []float64, _ dsbo.Sample) error { return nil }
-	return &dsbo.OracleCapabilities{Of: o, Hessian: dense, Jacobian: dense}
+	c := &dsbo.OracleCapabilities{Of: o, Hessian: dense, Jacobian: dense}
+	switch o.lacks {
+	case "Hessian":
+		c.Hessian = nil
+	case "Jacobian":
+		c.Jacobian = nil
+	}
+	return c
 }
 
-// TestMatricesFit: a method with whole matrices is refused where the matrices of all agents here
-// are above the limit: with N = 2, 8 (4q² + 4pq) bytes each, which is (8 + 0.5) GiB; a Hessian of
-// 8q² bytes is 2 GiB.
+// TestMatricesFit: a method with whole matrices is refused where oracles lack one of them, or the
+// matrices of all agents here are above the limit: with N = 2, 8 (4q² + 4pq) bytes each, which is
+// (8 + 0.5) GiB; a Hessian of 8q² bytes is 2 GiB.
 func TestMatricesFit(t *testing.T) {
 	c := Config{Method: &algo.GBDSBO{N: 2, L: "10"}, K: 1, W: testkit.Get(network.Ring(2, 0.5)).W}
 	c.Problem.Oracles = []dsbo.Oracle{large{}, large{}}
@@ -148,6 +158,10 @@ func TestMatricesFit(t *testing.T) {
 	c.W, c.Problem.Oracles, c.DenseLimit = testkit.Get(network.New("complete", 1, network.Options{})).W,
 		c.Problem.Oracles[:1], 17<<29-1
 	testkit.WantError(t, "one agent", c.Validate(), dsbo.ErrConfig, "take 8.5 GiB for 1 agent ")
+	for _, lacks := range []string{"Hessian", "Jacobian"} {
+		c.Problem.Oracles, c.DenseLimit = []dsbo.Oracle{large{lacks: lacks}}, 17<<30
+		testkit.WantError(t, "no "+lacks, c.Validate(), dsbo.ErrCapability, "needs whole Hessians and Jacobians")
+	}
 }
 
 // TestFirstEpoch: a run that does not resume begins in the first epoch, and looks for no

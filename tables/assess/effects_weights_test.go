@@ -299,3 +299,27 @@ func TestMixture(t *testing.T) {
 		}
 	}
 }
+
+// TestFarthestMove: a step of a fit is halved until no row's prediction moves by more than 3, up or
+// down; one of numbers, which ends the fit, is whole. Of 20 rows the one apart has √19 deviations.
+func TestFarthestMove(t *testing.T) {
+	for _, c := range []struct {
+		kind       Kind
+		far        float64 // value of one row; .1 of the others
+		move, want float64 // of its prediction
+	}{{Class, 1, 2.9, 2.9}, {Class, 1, 3.1, 1.55}, {Class, -1, 3.1, 1.55}, {Class, 1, -13, -1.625},
+		{Count, -1, 5.9, 2.95}, {Count, -1, -6.2, -1.55}, {Number, -1, 13, 13}} {
+		x := slices.Repeat([][]float64{{.1}}, 20)
+		x[7] = []float64{c.far}
+		classes := map[Kind]int{Class: 2}[c.kind]
+		tables := inMemory(c.kind, classes, numbers(1), x, targets(20, 10), nil, make([]int, 20))
+		e := testkit.Get(NewEffects(tables))
+		e.begin()
+		at := point{weights: []float64{0}}
+		testkit.Get(e.advance(&at, at.weights))
+		if ok := testkit.Get(e.advance(&at, []float64{c.move / math.Sqrt(19)})); !ok ||
+			!(math.Abs(at.weights[0]*math.Sqrt(19)-c.want) < 1e-9) {
+			t.Errorf("%+v: the step is %g, %t", c, at.weights[0]*math.Sqrt(19), ok)
+		}
+	}
+}

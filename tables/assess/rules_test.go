@@ -292,3 +292,22 @@ func TestWholePrecision(t *testing.T) {
 		t.Errorf("%+v, want its low end at %g", i, want)
 	}
 }
+
+// TestFarthest: residuals and numbers further than a million deviations off, either way, count as a
+// million, so that sums of all sites stay finite; nearer ones as they are.
+func TestFarthest(t *testing.T) {
+	for off, want := range map[float64]float64{.9e6: .9e6, 2e6: 1e6, -.9e6: -.9e6, -2e6: -1e6, 1e300: 1e6,
+		math.Inf(-1): -1e6} { // in deviations
+		r := NewResiduals(5, 2)
+		r.Add(5, 5+2*off, 3)
+		if got := r.MAE().Value; got != 2*math.Abs(want) || r.RMSE().Value != got || r.sums()[sumT] != 3*want {
+			t.Errorf("%g deviations off: MAE %g, RMSE %g, numbers %g", off, got, r.RMSE().Value, r.sums()[sumT])
+		}
+		// an error of the prediction has the other sign
+		r = NewResiduals(5, 2)
+		r.Add(5+2*off, 5, 1)
+		if _, mean, _ := r.ByPrediction(); mean[0] != -2*want {
+			t.Errorf("a prediction %g deviations off: the residual is %g", off, mean[0])
+		}
+	}
+}
