@@ -203,7 +203,7 @@ func TestOlderDefaults(t *testing.T) {
 		testkit.OK(runs.Folder(out).WriteSummary(runs.Summary{State: runs.Interrupted}))
 		return runIn(t, newer, out, "-resume "+flags)
 	}
-	const other = "flags.later is unset there, 4 here"
+	const other = "-later is unset there, 4 here"
 	if err := resume("-later=4"); err == nil || !strings.Contains(err.Error(), other) {
 		t.Errorf("%v, want that a value is refused which the earlier program did not have", err)
 	}
