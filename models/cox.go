@@ -45,8 +45,9 @@ type hazard struct {
 	event  *ad.Node // 1 for a row with an event, else 0
 }
 
-// hazard returns the rows of a batch. Rows of weight 0, such as a fold's own, are in no risk set;
-// among the others a row counts by [RiskWeights], whatever its weight is.
+// hazard returns the risk sets of a batch with these outputs. Rows of weight 0 are in no risk set:
+// a fold's model is trained without the fold's rows. Among the others a row counts by
+// [RiskWeights], whatever its weight is.
 func (c Cox) hazard(outputs *ad.Node, b Batch) hazard {
 	v := b.Column(RiskWeights)
 	if v == nil {
@@ -58,8 +59,9 @@ func (c Cox) hazard(outputs *ad.Node, b Batch) hazard {
 	return hazard{ad.Risk{Times: b.T, Weights: v, Efron: !c.Breslow}, ad.Flatten(outputs), ad.Step(b.T)}
 }
 
-// expected builds the number of events that is expected of each row, and the mass of each event's
-// term; rows count by the weights of the batch.
+// expected builds two vectors with an entry for each row: the number of events that the model
+// expects of it, Σ_e m_e (its share in e's risk set), and the mass m_e of its own event, which is
+// its weight in the batch, averaged over tied events, and 0 without an event.
 func (h hazard) expected(b Batch) (expected, mass *ad.Node) {
 	mass = h.TieMean(b.weighted(h.event))
 	return h.Share(h.scores, mass), mass
@@ -71,9 +73,9 @@ func (c Cox) JointLosses(outputs *ad.Node, b Batch) *ad.Node {
 	return ad.Mul(h.event, ad.Sub(h.TieMean(h.Log(h.scores)), h.scores))
 }
 
-// JointDiagonal implements [JointLoss]: Σ_i c_i x_ij² − Σ_e m_e x̄_ej², with c_i the number of
-// events that is expected of row i, and of event e m_e its mass and x̄_e the mean over its risk
-// set, divided by the rows. It is a sum of variances: what rounding leaves below 0 becomes 0.
+// JointDiagonal implements [JointLoss]: (Σ_i c_i x_ij² − Σ_e m_e x̄_ej²) / rows. c_i is the number
+// of events expected of row i, m_e is the mass of event e, and x̄_e is the mean of x over its risk
+// set. Each entry is a sum of variances, so ReLU only removes negative values due to rounding.
 func (c Cox) JointDiagonal(outputs *ad.Node, b Batch) *ad.Node {
 	h := c.hazard(outputs, b)
 	expected, mass := h.expected(b)
@@ -85,15 +87,15 @@ func (c Cox) JointDiagonal(outputs *ad.Node, b Batch) *ad.Node {
 // Losses implements [OutputLoss].
 func (c Cox) Losses(outputs, t *ad.Node) *ad.Node { return c.JointLosses(outputs, Batch{T: t}) }
 
-// Slope implements [OutputLoss]: the events that are expected of a row less its own.
+// Slope implements [OutputLoss]: the number of events expected of a row minus its own, 1 or 0.
 func (c Cox) Slope(outputs, t *ad.Node) *ad.Node {
 	h := c.hazard(outputs, Batch{T: t})
 	expected, _ := h.expected(Batch{})
 	return targetsLike(outputs, ad.Sub(expected, h.event))
 }
 
-// Curvature implements [OutputLoss]. It is an upper bound, as a row's second derivative depends on
-// the other rows: the events that are expected of the row.
+// Curvature implements [OutputLoss]. It builds an upper bound, the number of events expected of a
+// row: the second derivative itself is smaller, by an amount that depends on the other rows.
 func (c Cox) Curvature(outputs, t *ad.Node) *ad.Node {
 	expected, _ := c.hazard(outputs, Batch{T: t}).expected(Batch{})
 	return targetsLike(outputs, expected)

@@ -8,7 +8,7 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// penalty is Penalty of [dsbo.OracleCapabilities], of a model that is [Penalized].
+// penalty is Penalty of [dsbo.OracleCapabilities], offered if the model is [Penalized].
 func (o *Oracle) penalty(dst, x []float64) error {
 	if len(dst) != o.q || len(x) != o.p {
 		return dsbo.ShapeErrorf("len(dst) and len(x) must be q=%d and p=%d; they are %d and %d", o.q, o.p,
@@ -43,7 +43,7 @@ func (o *Oracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 	if err := program.Eval(dst, x, y); err != nil {
 		return err
 	}
-	m, ok := o.programs.model.(Penalized) // whose closed form is without P(x)
+	m, ok := o.programs.model.(Penalized) // the closed form of such a model does not contain P(x)
 	if !ok {
 		return nil
 	}
@@ -54,8 +54,9 @@ func (o *Oracle) Diagonal(dst, x, y []float64, s dsbo.Sample) error {
 	return nil
 }
 
-// diagonalProgram returns the compiled closed form for batches of n rows, nil for a model without:
-// it is not [Curved], or its Diagonal is nil with its settings, which is found once.
+// diagonalProgram returns the compiled closed form for batches of the given number of rows. It
+// returns nil if the model is not [Curved], or if its Diagonal returns nil with its settings;
+// o.diagonals = nil records the latter, so that no graph is built a second time.
 func (o *Oracle) diagonalProgram(rows int) (*ad.Program, error) {
 	m, ok := o.programs.model.(Curved)
 	if !ok || o.diagonals == nil {
@@ -85,7 +86,7 @@ func (o *Oracle) diagonalProgram(rows int) (*ad.Program, error) {
 // diagonalProbes is how many vectors of signs estimate a diagonal.
 const diagonalProbes = 8
 
-// estimateDiagonal writes the mean of v∘(∇²_yy g_i)v over random signs v to dst.
+// estimateDiagonal writes to dst the mean of v∘(∇²_yy g_i)v over vectors v of random signs.
 func (o *Oracle) estimateDiagonal(dst, x, y []float64, s dsbo.Sample) error {
 	probe, product := o.programs.scratch(o.q), o.programs.scratch(o.q)
 	defer o.programs.vectors.Add(probe)

@@ -16,8 +16,8 @@ import (
 //	f_i(x, y) = mean_e w_e L(Y a_e, t_e)      g_i(x, y) = mean_k L(Y x_k, k) + C ‖Y‖²
 //
 // with the cross-entropy L, and picture x_k of class k; x is the c×d matrix of the pictures and y
-// the c×d matrix Y, both row by row. g_i takes no examples, so all agents have the same g_i, and
-// the pictures carry all that is learned from their examples. p = q = c·d.
+// the c×d matrix Y, both row by row. g_i uses no examples, so all agents have the same g_i, and
+// examples influence y only through the pictures. p = q = c·d.
 type Distilled struct {
 	Features, Classes int
 	Ridge             float64   // C; 0: 0.001

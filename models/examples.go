@@ -15,14 +15,15 @@ import (
 type examples struct {
 	rows   int
 	tables []data.Column
-	masks  []Mask // inputs that are drawn, after the tables
+	masks  []Mask // random inputs; they follow the tables
 }
 
 // columnPrefix sets the names of columns apart from the names of the other inputs.
 const columnPrefix = "column "
 
-// newExamples returns e as inputs of programs in float32 or float64. Tables that e lacks are
-// no inputs.
+// newExamples returns e as inputs of programs in float32 or float64. Tables that e lacks are left
+// out; without features X there are no inputs at all. It returns an error if e is inconsistent, or
+// if its numbers are not finite in float32.
 func newExamples(e data.Examples, float32 bool) (examples, error) {
 	if e.X == nil {
 		return examples{}, nil
@@ -63,8 +64,8 @@ func idTable(ids []int) (*ad.Table, error) {
 	return ad.FloatTable(len(ids), 1, numbers)
 }
 
-// inputs declares the tables and masks that a loss reads. A table of one column, other than the
-// features, is declared as a vector.
+// inputs declares the tables and masks that a loss reads. A table of one column is declared as a
+// vector, except for the features X, which are always a matrix.
 func (e *examples) inputs() (list []ad.Input) {
 	declare := func(name string, cols int, sparse bool) {
 		declared := ad.Input{Name: name, Batch: true, Sparse: sparse}
@@ -82,7 +83,7 @@ func (e *examples) inputs() (list []ad.Input) {
 	return list
 }
 
-// batch returns the nodes of a loss's inputs, in the order of inputs, as a Batch of n rows.
+// batch returns the nodes of a loss's inputs, which are in the order of inputs, as a Batch.
 func (e *examples) batch(rows int, nodes []*ad.Node) Batch {
 	b := Batch{Rows: rows}
 	for i, in := range e.inputs() {
@@ -143,9 +144,10 @@ func Differentiate(l Loss, p, q int, e data.Examples, float32 bool) (*ad.Derivs,
 	return d, ex.bind(d.Program, nil)
 }
 
-// checkShard reports the first thing in an agent's data that does not suit a model of the given
-// number of features, and of weights of an example where there are weights, target being the
-// model's own check of either set.
+// checkShard returns an error for the first thing in an agent's data that does not suit a model
+// with the given number of features. If examples have weights, each must have the given number of
+// them, one for each fold. target is the model's own check of each set of examples. Held-out
+// examples may be missing.
 func checkShard(s data.Shard, features, weights int, target func(e data.Examples) error) error {
 	for _, part := range []struct {
 		name     string

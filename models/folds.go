@@ -84,7 +84,7 @@ func (m Folds) batch(k int, b Batch) Batch {
 	return b
 }
 
-// unitVector builds the vector of n numbers that is 1 at place k and else 0.
+// unitVector builds the vector of n numbers that is 1 at index k and 0 elsewhere.
 func unitVector(like *ad.Node, k, n int) *ad.Node {
 	e := make([]float64, n)
 	e[k] = 1
@@ -117,7 +117,7 @@ func (m Folds) penalties() Penalties {
 	return penaltiesOrDefault(m.Of.Penalties)
 }
 
-// ownX returns where in x the log-penalties of fold k begin.
+// ownX returns the index in x at which the log-penalties of fold k begin: 0 unless Apart is set.
 func (m Folds) ownX(k int) int {
 	if m.Apart {
 		return k * m.Of.Features
@@ -140,7 +140,8 @@ func (m Folds) Lower(x, y *ad.Node, b Batch) *ad.Node {
 	return ad.Scale(1/float64(m.Count), ad.Add(fit, penalty))
 }
 
-// Upper implements [Model]. A fold's level is of its training rows, and its loss of its own rows.
+// Upper implements [Model]. A fold's level is fitted to its training rows; its loss is taken on the
+// fold's own rows.
 func (m Folds) Upper(x, y *ad.Node, b Batch) *ad.Node {
 	if isJoint(m.Of.Loss) {
 		outputs, all := m.jointOutputs(y, b)
@@ -152,9 +153,10 @@ func (m Folds) Upper(x, y *ad.Node, b Batch) *ad.Node {
 	}), x)
 }
 
-// jointOutputs builds the output of each row of a validation batch by the model that leaves it out,
-// and the batch with each row's one weight, from the only column in which it is not 0: the rows of
-// all folds are judged together.
+// jointOutputs builds, for each row of a validation batch, the output of the model that was trained
+// without it, and the batch with one weight a row, so that one joint loss has the rows of all
+// folds. Of a row's validation weights only the one in the column of its fold is not 0: their sum
+// is that weight, and the weighted mean of the outputs is that model's.
 func (m Folds) jointOutputs(y *ad.Node, b Batch) (*ad.Node, Batch) {
 	all, outputs := b, m.outputs(y, b)
 	if b.W != nil {
@@ -166,17 +168,17 @@ func (m Folds) jointOutputs(y *ad.Node, b Batch) (*ad.Node, Batch) {
 // Joint implements [Joint].
 func (m Folds) Joint() bool { return m.Of.Joint() }
 
-// noWeight is added to the weights of models in a score, so that a row without any weight counts
-// for all models alike.
+// noWeight is added to the weights in a score: for a row whose weights are all 0, mean then returns
+// the plain mean over the models and not 0/0. Beside other weights it is negligible.
 const noWeight = 1e-30
 
-// Score implements [Scorer]: the mean over the models by their weights for the example. That is the
-// score of the model that left it out for validation examples, and of all models where examples
-// have no weights, as test examples.
+// Score implements [Scorer]. An example's score is the mean of the models' scores by its weights.
+// For a validation example this is the score of the model that was trained without it. Test
+// examples have no weights, so theirs is the plain mean over all models.
 func (m Folds) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 	loss, outputs := judging(m.Of.Loss), m.outputs(y, b)
 	if joint, ok := loss.(JointLoss); ok {
-		if b.W == nil { // each model has losses of its own, as rows depend on each other
+		if b.W == nil { // outputs of different models must not be compared in one risk set
 			return m.mean(b, func(k int) *ad.Node { return joint.JointLosses(outputs[k], b) }), nil
 		}
 		return joint.JointLosses(m.jointOutputs(y, b)), nil
@@ -188,7 +190,8 @@ func (m Folds) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 	return losses, hits
 }
 
-// mean builds the weighted mean over the models of a vector with an entry for each row.
+// mean builds the mean over the models k of the vectors of(k), which have an entry for each row,
+// weighted by column k of the batch's weights; without weights, the plain mean.
 func (m Folds) mean(b Batch, of func(k int) *ad.Node) *ad.Node {
 	if b.W == nil {
 		return ad.Scale(1/float64(m.Count), m.sum(of))
@@ -209,8 +212,9 @@ func (m Folds) Penalty(dst, x []float64) {
 	}
 }
 
-// Diagonal implements [Curved]: each fold's as [Linear] has it, at its place. Folds have no second
-// derivatives with each other. A joint loss has one output and does not depend on the intercept.
+// Diagonal implements [Curved]. The weights and intercepts of a fold have the diagonal of [Linear],
+// as no term depends on two folds. A joint loss has one output and does not depend on the
+// intercept.
 func (m Folds) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
 	if !m.Of.knowsDiagonal() {
 		return nil
@@ -245,11 +249,14 @@ func (m Folds) Start(y []float64) {
 // Modulus implements [StronglyConvex].
 func (m Folds) Modulus(x []float64) float64 { return m.Of.Modulus(x) / float64(m.Count) }
 
-// FoldWeights returns the weights of [Folds] for examples that both train and validate. of is each
-// example's fold, 0 to count-1; weight is its own weight, one column (nil: 1). Training weights are
-// scaled up a little, so that each fold's training rows have the mean weight of all examples.
+// FoldWeights returns the weights of [Folds] for examples that both train and validate, a column
+// for each fold. of is each example's fold, 0 to count-1; weight is its own weight, one column
+// (nil: 1). An example has its weight in the column of its fold in val, and in all other columns in
+// train. Training weights are scaled up so that those of each fold have the sum of all weights: the
+// losses are means over all rows, and penalties then weigh the same as without folds. It returns an
+// error for a fold out of range.
 func FoldWeights(of []int, count int, weight *ad.Table) (train, val *ad.Table, err error) {
-	all, sums := 0.0, make([]float64, count) // of weights, of all examples and of each fold
+	all, sums := 0.0, make([]float64, count) // sums of the weights: of all examples, and of each fold
 	own := func(row int) float64 {
 		if weight == nil {
 			return 1
@@ -269,7 +276,7 @@ func FoldWeights(of []int, count int, weight *ad.Table) (train, val *ad.Table, e
 		for k := range count {
 			if k == fold {
 				validation[row*count+k] = float32(own(row))
-			} else if left := all - sums[k]; left > 0 { // the weight of what model k trains on; 0: nothing
+			} else if left := all - sums[k]; left > 0 { // the sum of the weights that model k is trained with
 				training[row*count+k] = float32(own(row) * all / left)
 			}
 		}

@@ -53,7 +53,7 @@ func (h HyperClean) Lower(x, y *ad.Node, b Batch) *ad.Node {
 	return h.lower(x, y, h.linear().logits(y, b), b)
 }
 
-// lower builds g_i of a classifier with these outputs.
+// lower builds g_i of a classifier with these logits, linear or not.
 func (h HyperClean) lower(x, y, outputs *ad.Node, b Batch) *ad.Node {
 	b.W = exampleWeights(x, b)
 	return ad.Add(meanLoss(CrossEntropy{}, outputs, b), ad.Scale(h.ridge(), ad.Dot(y, y)))

@@ -45,8 +45,8 @@ func (m LeNet) withDefaults() LeNet {
 	return m
 }
 
-// window returns the window of convolution i, 0 or 1, and the window of the pooling behind it. The
-// second convolution reads what the first pooling leaves. m must have its defaults.
+// window returns the window of convolution i, 0 or 1, and the window of the pooling after it. The
+// second convolution reads the output of the first pooling. m must have its defaults set.
 func (m LeNet) window(i int) (conv, pool ad.Window) {
 	conv = ad.Window{H: m.Side, W: m.Side, C: 1, KH: kernelSide, KW: kernelSide, Stride: 1}
 	if i > 0 {
@@ -64,7 +64,7 @@ func (m LeNet) layers() [4]dense {
 	var ls [4]dense
 	off := 0
 	for i := range ls {
-		in, out := m.Hidden, m.Classes // of the last one
+		in, out := m.Hidden, m.Classes // of the last layer; the others follow
 		switch i {
 		case 0, 1:
 			conv, _ := m.window(i)
@@ -162,7 +162,7 @@ func (m LeNet) Score(_, y *ad.Node, b Batch) (losses, hits *ad.Node) {
 func (m LeNet) Penalty(dst, x []float64) {
 	scale := 2 / float64(len(dst))
 	for _, l := range m.layers() {
-		last := m.penalties(l) - 1 // of the biases
+		last := m.penalties(l) - 1 // the entry of the biases, and with PerLayer of all weights
 		weights, biases := l.weights(dst), l.biases(dst)
 		for j := range weights {
 			weights[j] = scale * num.Exp(x[min(j%l.in, last)])
@@ -170,7 +170,7 @@ func (m LeNet) Penalty(dst, x []float64) {
 		for j := range biases {
 			biases[j] = scale * num.Exp(x[last])
 		}
-		x = x[last+1:]
+		x = x[last+1:] // from here on the entries of the next layer
 	}
 }
 

@@ -39,9 +39,10 @@ type Leveled interface {
 // levelTolerance bounds the gradient at which a level is solved. The loss is a mean over examples.
 const levelTolerance = 1e-12
 
-// level builds B, a row for each entry of u, of outputs in a batch with training weights: the
-// minimum of a small problem within the graph, through which derivatives go. Its cost is written by
-// the nodes in, in place of what they stand for, as it is another graph.
+// level builds B, a matrix with a row for each entry of u and a column for each output. It is the
+// minimizer of the loss of the batch, which must have training weights, and is differentiable by
+// outputs. ad.ArgMin builds cost in a graph of its own, so cost must use its nodes in, never the
+// nodes of this graph that they stand for.
 func (l Linear) level(outputs *ad.Node, b Batch) *ad.Node {
 	loss, in := lossOrDefault(l.Loss), []*ad.Node{outputs, l.levelColumns(b.X), b.T}
 	if b.W != nil {
@@ -59,8 +60,8 @@ func (l Linear) level(outputs *ad.Node, b Batch) *ad.Node {
 	return ad.ArgMin(cost, start, in, ad.Solver{Tolerance: levelTolerance})
 }
 
-// levelPlaces builds the matrix that selects a level's features: row j is 1 at the feature of u_j;
-// row 0, the intercept's, is 0.
+// levelPlaces builds the matrix, a row for each entry of u, that selects a level's features from a
+// row of X: row j is 1 at the feature of u_j, and row 0, the intercept's, is all 0.
 func (l Linear) levelPlaces(like *ad.Node) *ad.Node {
 	rows := 1 + len(l.Level.Slopes)
 	at := make([]float64, rows*l.Features)
@@ -75,7 +76,7 @@ func (l Linear) levelColumns(x *ad.Node) *ad.Node {
 	return ad.AddRow(ad.MatMul(x, l.levelPlaces(x), false, true), unitVector(x, 0, 1+len(l.Level.Slopes)))
 }
 
-// shift builds outputs with a level.
+// shift builds the outputs plus B'u, the contribution of a level.
 func (l Linear) shift(outputs, level, x *ad.Node) *ad.Node {
 	return ad.Add(outputs, ad.MatMul(l.levelColumns(x), level, false, false))
 }
@@ -89,14 +90,16 @@ func (l Linear) ridge(level *ad.Node) *ad.Node {
 }
 
 // trainingLoss builds the mean loss of outputs over a batch plus the level's ridge. The level
-// minimizes it, so its gradient by y is the gradient at a fixed level (envelope theorem).
+// minimizes this sum, so its gradient by y is the gradient at a fixed level (envelope theorem). The
+// custom gradient says so, and spares differentiating the value through the minimizer; second
+// derivatives do go through it, as slope depends on level.
 func (l Linear) trainingLoss(outputs *ad.Node, b Batch) *ad.Node {
 	loss := lossOrDefault(l.Loss)
 	if l.Level.Ridge == 0 {
 		return meanLoss(loss, outputs, b)
 	}
 	level := l.level(outputs, b)
-	stays := ad.StopGradient(level) // the value's: its gradient, below, is differentiated through level
+	stays := ad.StopGradient(level) // for the value; slope, below, uses level itself
 	value := ad.Add(meanLoss(loss, l.shift(outputs, stays, b.X), b), l.ridge(stays))
 	return ad.CustomGrad(value, func(_ []*ad.Node, _, g *ad.Node) []*ad.Node {
 		slope := b.weightedRows(ad.Scale(1/float64(b.Rows), loss.Slope(l.shift(outputs, level, b.X), b.T)))
@@ -104,7 +107,7 @@ func (l Linear) trainingLoss(outputs *ad.Node, b Batch) *ad.Node {
 	}, outputs)
 }
 
-// judged builds the outputs that a validation batch is judged by.
+// judged builds the outputs that validation losses are taken of: with the agent's level, if any.
 func (l Linear) judged(outputs *ad.Node, b Batch) *ad.Node {
 	if l.Level.Ridge == 0 {
 		return outputs
@@ -114,8 +117,8 @@ func (l Linear) judged(outputs *ad.Node, b Batch) *ad.Node {
 
 // levelDiagonal builds the terms by which eliminating the level lowers the Hessian's diagonal: the
 // diagonal of −h h'/(τ_0 + Σ_e c_e), with the curvature c_e of row e and h = Σ_e c_e (a_e, 1), the
-// second derivatives by y and the level. The model has one output and no slopes; its weights begin
-// at one place of y, and its intercept is at another.
+// second derivatives by y and the level. The model has one output and no slopes. weights and
+// intercept are the indices in y, of length q, at which its weights begin and of its intercept.
 func (l Linear) levelDiagonal(curvature, x *ad.Node, weights, intercept, q int) []*ad.Node {
 	if l.Level.Ridge == 0 {
 		return nil
@@ -127,7 +130,8 @@ func (l Linear) levelDiagonal(curvature, x *ad.Node, weights, intercept, q int) 
 	return []*ad.Node{term(ad.MatVec(x, c, true), weights), term(ad.SumRows(curvature), intercept)}
 }
 
-// trained returns a validation batch with its training weights, if it has them.
+// trained returns a validation batch with the training weights of its examples, if it has them, for
+// fitting a level.
 func trained(b Batch) Batch {
 	if w := b.Column(LevelWeights); w != nil {
 		b.W = w
@@ -135,7 +139,8 @@ func trained(b Batch) Batch {
 	return b
 }
 
-// check checks a level of a model with a loss.
+// check returns an error for settings of a level that cannot work with the loss. The conditions are
+// such that NaN fails them.
 func (l Level) check(of OutputLoss) error {
 	if !(l.Ridge >= 0) {
 		return dsbo.ConfigErrorf("the ridge of levels must be positive, or 0 for none; it is %g", l.Ridge)
@@ -159,8 +164,9 @@ func (m Folds) Own(y *ad.Node, b Batch) *ad.Node {
 	return m.own(y, func(k int) Batch { return m.batch(k, b) }, b.X)
 }
 
-// own builds y with the level of each fold's batch: its first row is added to the fold's
-// intercepts, the others to the weights of its slopes.
+// own builds y with the level of each fold's batch, nil without levels. The first row of a level is
+// added to the fold's intercepts, which are at the end of y, the other rows to the weights of the
+// features with slopes.
 func (m Folds) own(y *ad.Node, batch func(k int) Batch, x *ad.Node) *ad.Node {
 	if m.Of.Level.Ridge == 0 {
 		return nil
@@ -181,8 +187,8 @@ type Levels struct {
 	own     []float64 // y with the level
 }
 
-// Levels returns the solver of the level of an agent with training examples e, with memory in w;
-// nil if the model has no levels.
+// Levels returns the solver of the level of an agent with training examples e, with memory in w. It
+// is nil, which [Levels.Own] allows, if the model has no levels or the agent no examples.
 func (p *Programs) Levels(e data.Examples, w *ad.Workspace) (*Levels, error) {
 	leveled, ok := p.model.(Leveled)
 	if !ok || e.Len() == 0 {
@@ -201,8 +207,8 @@ func (p *Programs) Levels(e data.Examples, w *ad.Workspace) (*Levels, error) {
 	return &Levels{f.program, make([]float64, q)}, nil
 }
 
-// Own returns the y that the agent predicts with where all have y: a view that the next call
-// overwrites. Without levels, of a nil receiver, it is y.
+// Own returns the agent's own y, with its level added: a view that the next call overwrites. With a
+// nil receiver, of a model without levels, it returns y itself.
 func (l *Levels) Own(x, y []float64) ([]float64, error) {
 	if l == nil {
 		return y, nil

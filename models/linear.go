@@ -55,7 +55,7 @@ func (l Linear) Check(s data.Shard) error {
 	return l.check(s, 1)
 }
 
-// check is Check for examples that have n weights each, if they have weights.
+// check is Check for examples with the given number of weights each, if they have weights.
 func (l Linear) check(s data.Shard, weights int) error {
 	return cmp.Or(penaltiesOrDefault(l.Penalties).check(l.Features), l.Prior.check(),
 		checkIntercepts(l.Intercepts, l.Outputs), l.Level.check(l.Loss),
@@ -73,7 +73,7 @@ func (l Linear) Lower(x, y *ad.Node, b Batch) *ad.Node {
 		l.interceptPenalty(layer.vector(y)))
 }
 
-// interceptPenalty builds the terms of g_i that are of the intercepts alone.
+// interceptPenalty builds the terms of g_i that depend on the intercepts alone.
 func (l Linear) interceptPenalty(intercepts *ad.Node) *ad.Node {
 	penalty := ad.Scale(interceptRidge/2, ad.Dot(intercepts, intercepts))
 	if _, ok := lossOrDefault(l.Loss).(ShiftInvariant); ok {
@@ -82,8 +82,8 @@ func (l Linear) interceptPenalty(intercepts *ad.Node) *ad.Node {
 	return penalty
 }
 
-// interceptCoupling returns the second derivative of that term of g_i by any two intercepts, which
-// losses have that are [ShiftInvariant].
+// interceptCoupling returns the second derivative by any two intercepts of the term ½·0.1/c (Σ_k
+// b_k)², which g_i has for a [ShiftInvariant] loss.
 func (l Linear) interceptCoupling() float64 { return sumRidge / float64(l.Outputs) }
 
 // Upper implements [Model].
@@ -123,12 +123,14 @@ func (l Linear) Diagonal(_, y *ad.Node, b Batch) *ad.Node {
 		l.levelDiagonal(curvature, b.X, 0, l.Features, layer.size())...), y, layer)
 }
 
-// knowsDiagonal reports whether there is a closed form of the diagonal.
+// knowsDiagonal reports whether the diagonal has a closed form: with a level it is implemented for
+// one output and no slopes.
 func (l Linear) knowsDiagonal() bool {
 	return l.Level.Ridge == 0 || l.Outputs == 1 && l.Level.Slopes == nil
 }
 
-// withCoupling adds the curvature of the intercepts' coupling, if there is one, to a diagonal.
+// withCoupling adds interceptCoupling to the entries of the intercepts if the loss is
+// [ShiftInvariant].
 func (l Linear) withCoupling(diagonal, y *ad.Node, layer dense) *ad.Node {
 	if _, ok := lossOrDefault(l.Loss).(ShiftInvariant); !ok {
 		return diagonal

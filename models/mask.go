@@ -8,7 +8,8 @@ import (
 	"dsbo/data"
 )
 
-// checkMasks returns an error for masks that cannot work.
+// checkMasks returns an error for masks with taken or empty names, no columns, or a share to keep
+// outside of (0, 1], also NaN. Normal masks keep nothing, so theirs must be 0.
 func checkMasks(masks []Mask, columns []data.Column) error {
 	for k, m := range masks {
 		taken := slices.ContainsFunc(masks[:k], func(o Mask) bool { return o.Name == m.Name }) ||
@@ -30,19 +31,20 @@ func checkMasks(masks []Mask, columns []data.Column) error {
 	return nil
 }
 
-// bind sets program p's inputs to rows idx (nil: all) and the masks of the draw. If p already has
-// the masks of this draw they are left alone, and so are the values computed from them.
+// bind sets program p's inputs to rows idx (nil: all) and the masks of the draw name. If p already
+// has the masks of this draw they are not bound again, which would discard values that p has
+// computed from them.
 func (s *side) bind(p *ad.Program, name dsbo.Sample, idx []int, rows int) error {
 	if err := s.ex.bind(p, idx); err != nil || len(s.ex.masks) == 0 {
 		return err
 	}
-	if !name.Set.IsDraw() { // the masks of all examples, whatever K and T are
+	if !name.Set.IsDraw() { // masks of all examples are the same whatever K and T are
 		name = dsbo.Sample{Set: dsbo.Whole}
 	}
 	if bound, ok := s.masked[p]; ok && bound == name {
 		return nil
 	}
-	delete(s.masked, p) // until all are bound
+	delete(s.masked, p) // an error below leaves p with masks of two draws
 	for k, m := range s.ex.masks {
 		table, err := s.draw.Mask(rows, m.Cols, name, k, m.Keep)
 		if err == nil && s.cfg.Float32 {

@@ -40,8 +40,8 @@ func (m MLP) layers() []dense {
 	return ls
 }
 
-// eachLayer visits the layers with their numbers, first to last, without allocating: Penalty is
-// asked for in steps.
+// eachLayer calls visit for each layer, first to last, with its index. It does not allocate, as
+// methods call Penalty in their steps.
 func (m MLP) eachLayer(visit func(i int, l dense)) {
 	hidden := m.Hidden
 	if hidden == nil {

@@ -87,8 +87,8 @@ func NamesFor(classes int) []string {
 }
 
 // ByName returns the model called name for a task of size s. It fails with [dsbo.ErrConfig] if
-// there is no such model, or if it does not fit the task: models of classes need at least two of
-// them, the others targets +1 and -1.
+// there is no such model, or if the model does not fit the task: some need at least two classes,
+// the others targets +1 and -1, which s.Classes = 0 stands for.
 func ByName(name string, s Size) (Model, error) {
 	for _, m := range namedModels {
 		switch {

@@ -16,8 +16,9 @@ var optional = []reflect.Type{
 	reflect.TypeFor[Joint](), reflect.TypeFor[Leveled](),
 }
 
-// checkMethods returns an error that matches [dsbo.ErrConfig] if a method of m is named like an
-// optional one but has another signature, or a pointer receiver that m lacks: nobody would call it.
+// checkMethods returns an error that matches [dsbo.ErrConfig] if a method of m has the name of an
+// optional method but another signature, or a pointer receiver although m is no pointer. Such a
+// method would never be called, without any sign of it.
 func checkMethods(m Model) error {
 	typ := reflect.TypeOf(m)
 	all := typ // with the methods of pointer receivers

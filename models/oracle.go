@@ -45,10 +45,10 @@ type side struct {
 	draw     data.Sampler                // names the rows of a draw
 	programs *Programs                   // shared with other agents
 	losses   map[int]*ad.Derivs          // by number of rows
-	whole    *ad.Derivs                  // the loss that has all examples, without masks; nil if none has
+	whole    *ad.Derivs                  // the loss to which all examples, without masks, are bound; nil: none is
 	masked   map[*ad.Program]dsbo.Sample // the draw of the masks in each program
 
-	partition int // into how many batches the loss is known to be the mean of its values; 0: not yet
+	partition int // number of batches for which checkMeans has passed; 0: none
 
 	memory *ad.Workspace // of all programs of the agent, which uses one at a time
 }
@@ -102,7 +102,7 @@ func (programs *Programs) Oracle(s data.Shard, c Config) (*Oracle, error) {
 		}
 	}
 	o.double = o
-	if c.Float32 { // another oracle, of the same draws
+	if c.Float32 { // values of f and g are always computed in float64, on the same draws
 		c.Float32 = false
 		var err error
 		if o.double, err = programs.Oracle(s, c); err != nil {
@@ -122,7 +122,7 @@ func (o *Oracle) Capabilities() *dsbo.OracleCapabilities {
 	if _, ok := o.programs.model.(Penalized); ok {
 		o.also.Penalty = o.penalty
 	}
-	// a loss that cannot be compiled fails with each question, too
+	// an error can be ignored here: a loss that cannot be compiled fails with each question, too
 	_, rows := o.low.rowsOf(dsbo.Sample{})
 	loss, err := o.programs.differentiate(lowerLoss, &o.low.ex, rows, o.low.cfg, o.low.memory)
 	if err == nil && loss.MarksOutputs() {
@@ -146,10 +146,10 @@ func (s *side) rowsOf(name dsbo.Sample) (idx []int, rows int) {
 	return nil, s.ex.rows
 }
 
-// derivatives returns the compiled loss with the draw's rows bound. The loss of all examples stays
-// bound in s.whole: with many agents, looking it up again would miss every cache. Masks differ
-// between draws of all examples, and a draw of as many rows binds others in the same loss: neither
-// leaves it in s.whole.
+// derivatives returns the compiled loss with the draw's rows bound. s.whole is the loss while all
+// examples are bound to it: with many agents, looking it up again would miss every cache. A loss
+// with masks is never kept there, as masks need binding; and a draw of as many rows as there are
+// examples shares the compiled loss, so binding the draw resets s.whole.
 func (s *side) derivatives(name dsbo.Sample) (d *ad.Derivs, err error) {
 	idx, rows := s.rowsOf(name)
 	isAll := idx == nil
@@ -222,7 +222,7 @@ func (o *Oracle) Batch(s dsbo.Sample, n int) (batch dsbo.Sample, share float64, 
 		side, set = &o.up, dsbo.UpperBatch
 	}
 	rows := side.ex.rows
-	if n < 1 || n > rows && rows > 0 { // a model that carries its own numbers has no rows, and any batches
+	if n < 1 || n > rows && rows > 0 { // a model that carries its own numbers has no rows to run out of
 		return batch, 0, side.failure(dsbo.ConfigErrorf(
 			"a partition must have 1 to %d batches, as there are examples; it has %d", rows, n))
 	}
@@ -244,8 +244,9 @@ func (s *side) share(batch, n int) float64 {
 	return float64(data.BatchSize(batch, n, s.ex.rows)) / float64(s.ex.rows)
 }
 
-// checkMeans requires, once, that the loss is the mean of its values on a partition in n, at x = 0
-// and a small y that is not 0.
+// checkMeans returns an error unless the loss on all examples is the mean of its values on the
+// batches of a partition in n, weighted by their shares. It compares them when n is another than
+// before, at x = 0 and a y other than 0, where some losses vanish.
 func (s *side) checkMeans(set dsbo.Set, n, p, q int) error {
 	if s.partition == n {
 		return nil
@@ -269,7 +270,7 @@ func (s *side) checkMeans(set dsbo.Set, n, p, q int) error {
 	if err != nil {
 		return err
 	}
-	if math.Abs(mean-whole) > 0.1*math.Abs(whole) { // for a sum it is whole/n; masks differ less
+	if math.Abs(mean-whole) > 0.1*math.Abs(whole) { // the mean of sums is whole/n; masks change it less
 		return dsbo.ConfigErrorf("batches of a partition need losses that are means over examples "+
 			"(-reduce mean, models.Logistic.Mean); on all examples the loss is %.4g, its mean over %d batches %.4g",
 			whole, n, mean)

@@ -91,7 +91,7 @@ func penaltiesOrDefault(p Penalties) Penalties {
 // = e^x.
 func featurePenalty(p Penalties, e, w *ad.Node) *ad.Node {
 	features := w.Shape()[1]
-	groups, own := make([]float64, features), true // own: each feature has its own, which needs no gathering
+	groups, own := make([]float64, features), true // own: group j is feature j, so no Gather is needed
 	for j := range groups {
 		groups[j] = float64(p.group(j))
 		own = own && p.group(j) == j

@@ -47,7 +47,8 @@ func (m MLP) Restraint() Prior { return m.Prior }
 
 func (m Folds) Restraint() Prior { return m.Of.Prior }
 
-// check returns an error for settings that cannot work.
+// check returns an error unless the prior is the zero value, or has a positive finite deviation and
+// at least one row. NaN fails it.
 func (p Prior) check() error {
 	if p.Deviation == 0 && p.Rows == 0 || p.Deviation > 0 && !math.IsInf(p.Deviation, 1) && p.Rows >= 1 {
 		return nil

@@ -60,7 +60,7 @@ func NewPrograms(m Model) *Programs {
 // Workspace returns a new workspace whose scratch memory the programs share.
 func (p *Programs) Workspace() *ad.Workspace { return &ad.Workspace{Pool: &p.pool} }
 
-// scratch returns a vector of n numbers, which goes back to vectors.
+// scratch returns a vector of n numbers, which the caller returns by vectors.Add.
 func (p *Programs) scratch(n int) *[]float64 {
 	v := p.vectors.Get()
 	*v = slices.Grow((*v)[:0], n)[:n]
@@ -94,8 +94,7 @@ func (p *Programs) differentiate(of part, e *examples, rows int, c Config,
 	return d.Fork(w), nil
 }
 
-// compileAll returns a form, built by build, on all examples of e, which it is bound to, with
-// memory in w. A model without the form has what compile returns for it.
+// compileAll is compile for all examples of e, which it binds to the form's program.
 func (p *Programs) compileAll(of part, e data.Examples, float32 bool, w *ad.Workspace,
 	build func(x, y *ad.Node, b Batch) ([]*ad.Node, error)) (form, error) {
 	ex, err := newExamples(e, float32)
@@ -109,9 +108,10 @@ func (p *Programs) compileAll(of part, e data.Examples, float32 bool, w *ad.Work
 	return f, err
 }
 
-// compile returns a form, built by build, on batches of n rows of e, with memory in w. A model
-// without the form, for which build returns nothing, has a program of y in its place, as a program
-// must have a value, and a form of no values: that it is missing is found once.
+// compile returns the form that build builds, on batches of the given number of rows of e, with
+// memory in w. It is compiled once for each key. If build returns no nodes, the model has no such
+// form: the result then has values = 0 and, as a program must have a value, a program that returns
+// y. It is stored like others, so that build is called once.
 func (p *Programs) compile(of part, e *examples, rows int, float32 bool, w *ad.Workspace,
 	build func(x, y *ad.Node, b Batch) ([]*ad.Node, error)) (form, error) {
 	p.mu.Lock()

@@ -15,7 +15,7 @@ type Score struct {
 	program  *ad.Program
 	rows     int
 	of       data.Examples
-	values   int       // of all examples that program computes
+	values   int       // number of values of program: one or two for each example
 	each     []float64 // losses, then hits; nil before the first call of Examples
 }
 
@@ -41,7 +41,7 @@ func (p *Programs) Score(e data.Examples, float32 bool, w *ad.Workspace) (*Score
 			vectors = append(vectors, hits)
 		}
 		for _, v := range vectors {
-			if v == nil { // of which Compile returns the error
+			if v == nil { // compiling returns the error of nil losses
 				continue
 			}
 			if shape := v.Shape(); len(shape) != 1 || shape[0] != rows {
@@ -99,7 +99,7 @@ func (s *Score) Sums(x, y []float64) (losses, right float64, err error) {
 	scratch := s.programs.scratch(s.values)
 	defer s.programs.vectors.Add(scratch)
 	each, hits, err := s.write(*scratch, x, y)
-	for k, l := range each { // none after an error
+	for k, l := range each { // empty after an error
 		losses += float64(s.Rows(k) * l)
 	}
 	if hits == nil {
