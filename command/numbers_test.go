@@ -66,14 +66,15 @@ func numberedRuns(dir string) map[string]numberedRun {
 	return all
 }
 
-// writeTimes writes the table of site i with two more columns: counts, and times.
+// writeTimes writes the table of site i with three more columns: counts, times, and words, each of
+// six rows.
 func writeTimes(path string, i int) {
 	writeTable(path, i)
 	var text strings.Builder
 	for k, line := range slices.Collect(strings.Lines(string(testkit.Get(os.ReadFile(path))))) {
-		more := fmt.Sprintf(",%d,%d\n", k*7%5, 1+k*k%97)
+		more := fmt.Sprintf(",%d,%d,w%d-%d\n", k*7%5, 1+k*k%97, i, k/6)
 		if k == 0 {
-			more = ",visits,time\n"
+			more = ",visits,time,place\n"
 		}
 		text.WriteString(strings.TrimSuffix(line, "\n") + more)
 	}

@@ -38,11 +38,13 @@ func Fold(sets []set, count int, classes []int32, rows func(row int) float64, si
 	return part.of, part.folds
 }
 
-// ChooseWords sets the words of an input, of training rows and with a bound of rare ones.
-func ChooseWords(in *Input, rows, rare int, names []string, missing float64, counts []float64) {
+// ChooseWords sets the words of an input, of training and test rows and with a bound of rare ones,
+// and returns the training rows of each.
+func ChooseWords(in *Input, rows, test, rare int, names []string, missing float64, counts []float64) []float64 {
 	p := newPreparation(Sites{}, Options{Rare: rare})
-	p.rows[training] = float64(rows)
+	p.rows = [sets]float64{float64(rows), 0, float64(test)}
 	p.chooseWords(in, names, missing, counts)
+	return p.made.Words
 }
 
 // Balance returns the factors of classes that have some weights.

@@ -60,7 +60,7 @@ func TestCapitals(t *testing.T) {
 	}
 	many := by(func(o *features.Options) { o.Rare = 100 })
 	p = testkit.Get(prepareTexts(t, many, "c,x,y: yes,1,ill Yes,2,well", "c,x,y: yes,3,ill Yes,4,well"))
-	if want := []string{"column c is dropped: no word is in 100 training rows"}; !slices.Equal(p.Notes, want) {
+	if want := []string{"column c is dropped: no word is in 100 rows"}; !slices.Equal(p.Notes, want) {
 		t.Errorf("notes %q, want %q", p.Notes, want)
 	}
 }

@@ -34,6 +34,7 @@ type Prepared struct {
 	// not known, as a recipe is followed.
 	Missing []float64
 	Classes []float64  // training rows of all sites of each class
+	Words   []float64  // training rows of all sites of each word that is a feature
 	Events  [3]float64 // events among Rows, where targets are times
 	// Times are the times of the training, validation and test rows of each site, one after the
 	// other, negative without an event, −0 too; nil: targets are no times.
@@ -51,9 +52,8 @@ type Prepared struct {
 // sites have different numbers of rows, examples have weights for that.
 //
 // What a site sends: once the names and kinds of its columns, whether the target's numbers are few
-// and whole, the classes of at least five of its rows each, and the words that are in at least five
-// of its training rows each; then its terms of sums over all sites, of rows, of words, of classes,
-// and of numbers, their magnitudes and squares.
+// and whole, the classes and the words of at least five of its rows each; then its terms of sums
+// over all sites, of rows, of words, of classes, and of numbers, their magnitudes and squares.
 //
 // The blocks of the tables' columns are freed as they are encoded: at most a block of each column
 // is there twice. The tables cannot be used afterwards. Errors about a site's table match

@@ -51,7 +51,7 @@ func site(i int) *tables.Table {
 	return testkit.Get(tables.New(fmt.Sprintf("site%d.csv", i), columns...))
 }
 
-var options = features.Options{Target: "state", Split: features.DefaultShares, Rare: 10, Missing: features.MeanOfOthers}
+var options = features.Options{Target: "state", Split: features.DefaultShares, Rare: 20, Missing: features.MeanOfOthers}
 
 // prepare prepares the sites that are here, of all.
 func prepare(together network.Collective, o features.Options, here ...int) (*features.Prepared, error) {

@@ -170,29 +170,37 @@ func TestWholeWeights(t *testing.T) {
 }
 
 // TestWordsChosen: words in as many training rows as the bound become features, and all others one
-// together, if there are any.
+// together, if there are any. The bound counts all rows: of training rows their share of it.
 func TestWordsChosen(t *testing.T) {
 	names := []string{"a", "b", "c"}
 	for _, c := range []struct {
 		rows    int
+		test    int
 		missing float64
 		counts  []float64
 		want    features.Input
 	}{
-		{30, 0, []float64{10, 20, 0}, features.Input{Words: []string{"a", "b"}}},
-		{30, 0, []float64{9, 21, 0}, features.Input{Words: []string{"b"}, Rare: true}},
-		{30, 1, []float64{10, 19, 0}, features.Input{Words: []string{"a", "b"}, Indicator: true}},
-		{31, 0, []float64{10, 20, 0}, features.Input{Words: []string{"a", "b"}, Rare: true}},
-		{30, 0, []float64{30, 0, 0}, features.Input{Dropped: `all training rows have "a"`}},
-		{30, 0, []float64{9, 9, 9}, features.Input{Dropped: "no word is in 10 training rows"}},
-		{30, 1, []float64{9, 9, 9}, features.Input{Rare: true, Indicator: true}},
-		{30, 30, []float64{0, 0, 0}, features.Input{Dropped: "all values of training rows are missing"}},
+		{30, 10, 0, []float64{8, 22, 0}, features.Input{Words: []string{"a", "b"}}},
+		{30, 10, 0, []float64{7, 23, 0}, features.Input{Words: []string{"b"}, Rare: true}},
+		{30, 0, 0, []float64{10, 20, 0}, features.Input{Words: []string{"a", "b"}}},
+		{30, 0, 0, []float64{9, 21, 0}, features.Input{Words: []string{"b"}, Rare: true}},
+		{30, 0, 1, []float64{10, 19, 0}, features.Input{Words: []string{"a", "b"}, Indicator: true}},
+		{31, 0, 0, []float64{10, 20, 0}, features.Input{Words: []string{"a", "b"}, Rare: true}},
+		{30, 0, 0, []float64{30, 0, 0}, features.Input{Dropped: `all training rows have "a"`}},
+		{30, 0, 0, []float64{9, 9, 9}, features.Input{Dropped: "no word is in 10 rows"}},
+		{30, 0, 1, []float64{9, 9, 9}, features.Input{Rare: true, Indicator: true}},
+		{30, 0, 30, []float64{0, 0, 0}, features.Input{Dropped: "all values of training rows are missing"}},
 	} {
 		in := features.Input{Kind: tables.Word}
-		features.ChooseWords(&in, c.rows, 10, names, c.missing, c.counts)
+		rows := features.ChooseWords(&in, c.rows, c.test, 10, names, c.missing, c.counts)
 		if c.want.Kind = tables.Word; fmt.Sprintf("%+v", in) != fmt.Sprintf("%+v", c.want) {
 			t.Errorf("counts %v of %d rows, of which %g are missing:\n%+v, want\n%+v", c.counts, c.rows, c.missing, in,
 				c.want)
+		}
+		for k, name := range in.Words {
+			if len(rows) != len(in.Words) || rows[k] != c.counts[slices.Index(names, name)] {
+				t.Errorf("counts %v: words %q are in %v training rows", c.counts, in.Words, rows)
+			}
 		}
 	}
 }
@@ -284,5 +292,32 @@ func TestClassesAllowed(t *testing.T) {
 	words := tables.WordColumn("y", slices.Repeat([]string{"a", "b", "c"}, 20))
 	if p := testkit.Get(prepareOne(t, 60, "y", nil, words)); len(p.Notes) != 0 {
 		t.Errorf("three words are classes: notes %q", p.Notes)
+	}
+}
+
+// TestWordsNamed: a site names a word that five of its rows have, whichever their sets, and the
+// word is a feature if training rows have their share of the bound.
+func TestWordsNamed(t *testing.T) {
+	const rows = 40 // of which 30 train
+	for _, c := range []struct {
+		training, test int // rows of the word
+		named          bool
+	}{{5, 0, true}, {4, 1, true}, {4, 0, false}, {3, 2, false}, {3, 3, false}} {
+		set, words := make([]string, rows), slices.Repeat([]string{"common"}, rows)
+		for row := range set {
+			set[row] = []string{"train", "validation", "train", "test"}[row%4]
+		}
+		for row, left := 0, map[bool]int{false: c.training, true: c.test}; row < rows; row++ {
+			if judge := set[row] == "test"; left[judge] > 0 {
+				words[row], left[judge] = "seldom", left[judge]-1
+			}
+		}
+		options := func(o *features.Options) { o.SplitColumn, o.Folds, o.Rare = "set", 5, 5 }
+		p := testkit.Get(prepareOne(t, rows, "y", options,
+			tables.WordColumn("set", set), tables.WordColumn("w", words),
+			tables.NumberColumn("y", numbersOf(rows, 23))))
+		if got := slices.Contains(p.Recipe.Inputs[0].Words, "seldom"); got != c.named {
+			t.Errorf("%+v: a feature: %t", c, got)
+		}
 	}
 }

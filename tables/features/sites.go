@@ -104,7 +104,7 @@ type Options struct {
 	// do not
 	Folds    int
 	FoldRows int         // cross-validate where all sites together have at most this number of these rows; 0: always
-	Rare     int         // a word that fewer training rows of all sites together have is no feature of its own
+	Rare     int         // a word that fewer rows of all sites together have, by training rows, is no feature
 	Missing  MissingRule // what becomes of missing values
 	// MissingWords are the words for missing values with which the tables were read; nil:
 	// [tables.MissingWords].
@@ -121,8 +121,8 @@ func (o Options) columnNames() []string {
 		func(name string) bool { return name == "" })
 }
 
-// leastNamed is the number of training rows of a site that a word must be in for the site to name
-// it to the others. Rarer words count as rare.
+// leastNamed is the number of rows of a site, test rows included, that a word must be in for the
+// site to name it to the others. Rarer words count as rare.
 const leastNamed = 5
 
 // mostClasses is the largest number of classes.

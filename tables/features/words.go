@@ -32,7 +32,7 @@ func nameWords(p *preparation) error {
 		for _, k := range p.words() {
 			c := p.Tables[i].Columns[p.places[k]]
 			var names []string
-			for code, count := range p.wordCounts(i, c, p.namedBy) {
+			for code, count := range p.wordCounts(i, c, p.namedBy, sets) {
 				if count >= leastNamed {
 					names = append(names, c.Words[code])
 				}
@@ -62,12 +62,12 @@ func nameWords(p *preparation) error {
 	return nil
 }
 
-// wordCounts returns in how many training rows of site i, counted by rows, each word of a column
-// is; none where all values are missing.
-func (p *preparation) wordCounts(i int, c *tables.Column, rows func(i, row int) float64) []float64 {
+// wordCounts returns in how many rows of site i, of the sets below end and counted by rows, each
+// word of a column is; none where all values are missing.
+func (p *preparation) wordCounts(i int, c *tables.Column, rows func(i, row int) float64, end set) []float64 {
 	counts := make([]float64, len(c.Words))
 	for row, of := range p.parts[i].of {
-		if of == training && !c.Missing(row) {
+		if of < end && !c.Missing(row) {
 			counts[c.Code(row)] += rows(i, row)
 		}
 	}
@@ -154,7 +154,7 @@ func (p *preparation) countSite(i int, part []float64) error {
 	}
 	for j, k := range p.words() {
 		c := p.Tables[i].Columns[p.places[k]]
-		for code, count := range p.wordCounts(i, c, p.rowsOf) {
+		for code, count := range p.wordCounts(i, c, p.rowsOf, training+1) {
 			if n, named := slices.BinarySearch(p.names[j], c.Words[code]); named {
 				part[1+n] = count
 			}
@@ -174,10 +174,11 @@ func (p *preparation) countSite(i int, part []float64) error {
 // in names. rare counts the rows left over, also with words that no site announced. An input whose
 // only feature would be the same in all rows is dropped.
 func (p *preparation) chooseWords(in *Input, names []string, missing float64, counts []float64) {
-	rare := p.rows[training] - missing
+	rare, rows := p.rows[training]-missing, []float64(nil)
+	least := float64(p.Rare) * p.rows[training] / (p.rows[training] + p.rows[validation] + p.rows[testing])
 	for k, count := range counts {
-		if count >= float64(p.Rare) {
-			in.Words = append(in.Words, names[k])
+		if count >= least {
+			in.Words, rows = append(in.Words, names[k]), append(rows, count)
 			rare -= count
 		}
 	}
@@ -187,13 +188,14 @@ func (p *preparation) chooseWords(in *Input, names []string, missing float64, co
 	case len(in.Words) == 0 && !in.Rare:
 		p.drop(in, "all values of training rows are missing")
 	case features == 1 && !in.Indicator && in.Rare:
-		p.drop(in, fmt.Sprintf("no word is in %d training rows", p.Rare))
+		p.drop(in, fmt.Sprintf("no word is in %d rows", p.Rare))
 	case features == 1 && !in.Indicator:
 		p.drop(in, fmt.Sprintf("all training rows have %q", in.Words[0]))
 	}
 	if in.Dropped != "" {
 		in.Words, in.Rare, in.Indicator = nil, false, false
 	} else {
+		p.made.Words = append(p.made.Words, rows...)
 		p.noteCapitals("words of column "+in.Name, names)
 	}
 }

@@ -8,10 +8,11 @@ import (
 )
 
 // TestChoose: networks are tried where folds choose, no flag asks of a linear model, and there are
-// ten training rows a feature and a million numbers at most. Without folds each feature has a
-// penalty of its own from four training and validation rows a feature on.
+// ten training rows a feature, but for words in fewer rows, and a million numbers at most. Without
+// folds each feature has a penalty of its own from four training and validation rows a feature on.
 func TestChoose(t *testing.T) {
 	folded := tune{kind: "classification", folds: auto, penalty: auto}
+	rare := func(rows ...float64) func(t *tune) { return func(t *tune) { t.prepared.Words = rows } }
 	single := tune{kind: "classification", folds: "0", penalty: auto}
 	for name, c := range map[string]struct {
 		of            tune
@@ -22,6 +23,8 @@ func TestChoose(t *testing.T) {
 	}{
 		"ten rows":           {folded, nil, 8, [3]int{80, 80}, auto, auto},
 		"fewer":              {folded, nil, 8, [3]int{79, 79, 1000}, linear, auto},
+		"rare words":         {folded, rare(9, 10, 9.5), 10, [3]int{80}, auto, auto},
+		"words":              {folded, rare(10, 11), 9, [3]int{80}, linear, auto},
 		"a million numbers":  {folded, nil, 100, [3]int{10000}, auto, auto},
 		"more":               {folded, nil, 100, [3]int{10001}, linear, auto},
 		"regression":         {folded, func(t *tune) { t.kind = "regression" }, 8, [3]int{80}, auto, auto},

@@ -66,9 +66,9 @@ func (t *tune) foldCount(private bool) (count, rows int, err error) {
 }
 
 // Where -model leaves it open, networks are tried if there are rowsPerFeature training rows for
-// each feature, as with fewer they seldom win, and these have at most networkNumbers numbers, so
-// that the run takes seconds and not minutes. What the flags ask of a linear model alone has none
-// tried.
+// each feature, of words those in as many rows, as with fewer they seldom win, and these have at
+// most networkNumbers numbers, so that the run takes seconds and not minutes. What the flags ask of
+// a linear model alone has none tried.
 const (
 	rowsPerFeature = 10
 	networkNumbers = 1_000_000
@@ -83,11 +83,17 @@ const rowsPerPenalty = 4
 // unusual groups.
 func (t *tune) choose(log func(format string, args ...any)) {
 	training, width := t.prepared.Rows[0], len(t.prepared.Recipe.Features())
+	common := width // features, of words those in enough rows
+	for _, rows := range t.prepared.Words {
+		if rows < rowsPerFeature {
+			common--
+		}
+	}
 	folded := t.penalty == auto && t.prepared.Folds > 0
 	t.taken, t.shared = cmp.Or(t.model, linear), t.penalty
 	if t.model == "" && kinds[t.kind] != features.Survival && folded && t.folds == auto && t.earlier == nil &&
 		t.group == nil && t.groupsFile == "" &&
-		training >= rowsPerFeature*width && training*width <= networkNumbers {
+		training >= rowsPerFeature*common && training*width <= networkNumbers {
 		t.taken = auto
 	}
 	if t.penalty != auto || folded {

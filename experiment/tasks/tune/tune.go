@@ -123,7 +123,7 @@ func (t *tune) flags(f *flag.FlagSet) {
 		f.Var(to, name, "")
 	}
 	f.TextVar(&t.split, "split", t.split, "")
-	f.IntVar(&t.rare, "rare", 10, "")
+	f.IntVar(&t.rare, "rare", 5, "")
 	f.BoolVar(&t.balance, "balance", false, "")
 	f.BoolVar(&t.alone, "alone", true, "")
 	f.BoolVar(&t.exchangeAlone, "exchange-alone", false, "")
