@@ -135,6 +135,13 @@ func TestBestConstant(t *testing.T) {
 		if got := fmt.Sprint(r.bestConstant()); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
+		if r.BestByPrior() {
+			t.Errorf("%s: a prior has chosen, without structures", name)
+		}
+		r.Summary.Structures = make([]runs.Structure, 1)
+		if got := r.BestByPrior(); got != (name == "named") {
+			t.Errorf("%s: a prior has chosen: %t", name, got)
+		}
 	}
 }
 

@@ -39,6 +39,14 @@ func (r *Run) bestConstant() (best runs.Constant) {
 	return best
 }
 
+// BestByPrior reports whether a constant of lower exact Φ was tried than the best one: where folds
+// choose, strengths of classes have a prior.
+func (r *Run) BestByPrior() bool {
+	best := r.bestConstant()
+	return len(r.Summary.Structures) > 0 && slices.ContainsFunc(r.Summary.Constants,
+		func(c runs.Constant) bool { return c.Phi < best.Phi })
+}
+
 // Outcome is the verdict of a run. Earlier versions judged by examples that had chosen something.
 func (r *Run) Outcome() runs.Outcome {
 	if v := r.Summary.Verdict; v.Sentence != "" && v.ByTest() {

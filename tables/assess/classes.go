@@ -215,6 +215,18 @@ func (c *Classes) AUC(k int) Interval {
 	return Interval{area, end(0), end(1)}.ifEnough(m, n)
 }
 
+// AUCEnds returns bounds of the area of class k over all orders of the rows within each bin, which
+// counts do not show.
+func (c *Classes) AUCEnds(k int) (low, high float64) {
+	others, own := c.class(k)
+	pairs, alike := sum(own)*sum(others), 0.0
+	for bin := range bins {
+		alike += float64(own[bin] * others[bin])
+	}
+	area := c.AUC(k).Value
+	return area - alike/(2*pairs), area + alike/(2*pairs)
+}
+
 // AveragePrecision returns the area under the precision-recall curve of class k, as a sum of steps.
 // Its interval is symmetric on the scale of log-odds. The error is the larger of the infinitesimal
 // jackknife's and the binomial one of the class's examples. There is no interval with fewer than

@@ -52,7 +52,11 @@ func (e *Effects) Fit() (*Fit, error) {
 		return nil, err
 	}
 	if at == nil {
-		f.Refused = f.refuse("the fit takes too many steps")
+		why := "the fit takes too many steps"
+		if f.Kind == Class {
+			why += ", as where classes separate,"
+		}
+		f.Refused = f.refuse(why)
 		return f, nil
 	}
 	f.weights, f.Freedom = at.weights, int(size)-f.rowWeights()

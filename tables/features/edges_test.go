@@ -87,6 +87,7 @@ func TestRefusals(t *testing.T) {
 		{kindIs(features.Value), "column y, the target, must hold numbers to be learned as a value; it holds words " +
 			"(-task classification learns words)", []string{good}},
 		{kindIs(features.Class), "", []string{good}},
+		{nil, "no column is left that could be a feature: all are the target or", []string{"y: ill well"}},
 		{nil, "no column is left that could be a feature: column x is dropped: all training rows have one value",
 			[]string{"x,y: 1,ill 1,well"}},
 		{func(o *features.Options) { o.Rare = 1 }, `columns a and a=b both make the feature "a=b=c"`,

@@ -1,6 +1,7 @@
 package features
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -69,7 +70,7 @@ func Prepare(s Sites, o Options) (*Prepared, error) {
 	}
 	if len(p.recipe.Features()) == 0 {
 		return nil, dsbo.ConfigErrorf("no column is left that could be a feature: %s",
-			strings.Join(p.made.Notes, "; "))
+			cmp.Or(strings.Join(p.made.Notes, "; "), "all are the target or for weights, splits or events"))
 	}
 	if err := p.recipe.checkNames(); err != nil {
 		return nil, err

@@ -71,8 +71,17 @@ func (c classAssessor) addRow(p modelfile.Predictions, e data.Examples, row int,
 	}
 }
 
-// mostBlur is how far apart the ends of an average precision may be without a note.
+// mostBlur is how far apart the ends of an area may be without a note.
 const mostBlur = 0.03
+
+// blurNote returns the note on an area whose ends are far apart, else "".
+func blurNote(low, high float64) string {
+	if !(high-low > mostBlur) {
+		return ""
+	}
+	return fmt.Sprintf("from %.3g to %.3g by the order of rows whose probabilities are nearly alike, which is "+
+		"not known", low, high)
+}
 
 // calibrationGroups is the number of points of a calibration curve.
 const calibrationGroups = 10
@@ -84,18 +93,17 @@ func (c classAssessor) fill(a *runs.Assessment) {
 	}
 	a.Measures = append(a.Measures, share("accuracy", "share of the rows whose likeliest class is right", c.Accuracy()))
 	for k := first; k < len(c.names); k++ {
-		a.Measures = append(a.Measures, measure("AUROC of "+c.names[k],
-			"how often a row of the class gets a higher probability than another row; 0.5 is chance", c.AUC(k)))
+		area := measure("AUROC of "+c.names[k],
+			"how often a row of the class gets a higher probability than another row; 0.5 is chance", c.AUC(k))
+		area.Note = blurNote(c.AUCEnds(k))
+		a.Measures = append(a.Measures, area)
 	}
 	for k := first; k < len(c.names); k++ {
 		own, others := c.At(k, 0)
 		area := measure("AUPRC of "+c.names[k], fmt.Sprintf(
 			"mean precision as ever more of the class are found; chance is its share, %.3g", own/(own+others)),
 			c.AveragePrecision(k))
-		if low, high := c.PrecisionEnds(k); high-low > mostBlur {
-			area.Note = fmt.Sprintf("from %.3g to %.3g by the order of rows whose probabilities are nearly alike, "+
-				"which is not known", low, high)
-		}
+		area.Note = blurNote(c.PrecisionEnds(k))
 		a.Measures = append(a.Measures, area)
 	}
 	a.Measures = append(a.Measures, measure("Brier score",

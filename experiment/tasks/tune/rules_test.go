@@ -241,26 +241,35 @@ func TestCurvesOfClasses(t *testing.T) {
 	}
 }
 
-// TestBlurNoted: an average precision that the rows within bins of probabilities may change by more
+// TestBlurNoted: an area that the order of rows within bins of probabilities may change by more
 // than mostBlur has a note with the ends.
 func TestBlurNoted(t *testing.T) {
 	for _, at := range []struct {
 		rows  int
 		apart float64
-		noted bool
-	}{{40, 1e-4, true}, {40, .004, true}, {200, .002, false}, {40, .02, false}} { // .034 and .029 between the ends
-		c, apart, noted := classAssessor{assess.NewClasses(2), []string{"no", "yes"}}, at.apart, at.noted
+		noted map[string]bool
+	}{ // ends of precision .034 and .029 apart, of AUROC .033 and .029
+		{40, 1e-4, map[string]bool{"AUPRC": true, "AUROC": true}}, {40, .004, map[string]bool{"AUPRC": true}},
+		{200, .002, nil}, {40, .02, nil},
+		{60, .0025, map[string]bool{"AUPRC": true, "AUROC": true}}, {60, .003, map[string]bool{"AUPRC": true}},
+	} {
+		c := classAssessor{assess.NewClasses(2), []string{"no", "yes"}}
 		for k := range at.rows {
-			p := .1 + float64(k)*apart
+			p := .1 + float64(k)*at.apart
 			c.Add([]float64{1 - p, p}, k%2, 1)
 		}
 		var a runs.Assessment
 		c.fill(&a)
-		k := slices.IndexFunc(a.Measures, func(m runs.Measure) bool { return m.Name == "AUPRC of yes" })
-		low, high := c.PrecisionEnds(1)
-		if note := a.Measures[k].Note; (note != "") != noted || (high-low > mostBlur) != noted ||
-			noted && !strings.Contains(note, fmt.Sprintf("from %.3g to %.3g", low, high)) {
-			t.Errorf("%g apart: note %q of %g to %g", apart, note, low, high)
+		for name, ends := range map[string]func(k int) (low, high float64){
+			"AUPRC": c.PrecisionEnds, "AUROC": c.AUCEnds,
+		} {
+			k := slices.IndexFunc(a.Measures, func(m runs.Measure) bool { return m.Name == name+" of yes" })
+			low, high := ends(1)
+			noted := at.noted[name]
+			if note := a.Measures[k].Note; (note != "") != noted || (high-low > mostBlur) != noted ||
+				noted && !strings.Contains(note, fmt.Sprintf("from %.3g to %.3g", low, high)) {
+				t.Errorf("%s, %g apart: note %q of %g to %g", name, at.apart, note, low, high)
+			}
 		}
 	}
 }
