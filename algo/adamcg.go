@@ -48,15 +48,15 @@ type AdamCG struct {
 	methodState
 	term struct{ lowerGrad, upperGrad, product, hypergradient term } // named once
 
-	asked []float64 // the products of each iteration, 0 before it
+	asked []float64 // number of products in each iteration, which solve counts; 0 in those to come
 	adam  adam      // the constants of Adam, bound
 
 	ry, vy, rx, vx []float64 // Adam's averages for y and x
 	g              []float64 // an averaged gradient, then the residual of z
 	s, hs          []float64 // the direction of z and its product
-	// of the terms of the average under way: the draws of gradients and products, v of a product
-	draw, products dsbo.Sample
-	along          []float64 // v of the product under way
+	// what the terms of the average under way read
+	draw, products dsbo.Sample // the draws of gradients, and of products in the hypergradient
+	along          []float64   // v of the product
 }
 
 // Traits implements [Described].
@@ -80,8 +80,8 @@ func (a *AdamCG) Init(p, q, K int) error {
 	})
 }
 
-// makeTerms makes the terms of averages, which agents make at the present x, y and z, on the
-// examples of draw and products. They are made once, as a step allocates nothing.
+// makeTerms sets the functions that compute an agent's terms of averages, at the present x, y and
+// z, on the examples of draw and products. It is called once, as steps must not allocate closures.
 func (a *AdamCG) makeTerms() {
 	a.term.lowerGrad = func(w *Turn, dst []float64) { w.LowerGrad(dst, a.x, a.y, a.draw) }
 	a.term.upperGrad = func(w *Turn, dst []float64) { // ∇_y f, and ∇_x f in u
@@ -101,8 +101,9 @@ func (a *AdamCG) makeTerms() {
 func (a *AdamCG) holdsX(k int) bool { return a.Hold || k < a.Wait }
 
 // Cost of an iteration: T + N + 2 averages of q numbers and one of p; T gradients of g, one of f,
-// N+1 Hessian-vector products and a Jacobian-vector product. Where a solve ends earlier, that is
-// known after the iteration. Where x stays: T gradients and averages.
+// N+1 Hessian-vector products and a Jacobian-vector product. A solve may end with fewer products:
+// after the iteration the number is known and Cost is exact; before it, Cost is an upper bound. In
+// iterations in which x does not move: T gradients and averages.
 func (a *AdamCG) Cost(k int) Cost {
 	q := len(a.y)
 	cost := Cost{Averages: a.T, AverageFloats: a.T * q, Calls: dsbo.Calls{LowerGrad: a.T}}
@@ -110,7 +111,7 @@ func (a *AdamCG) Cost(k int) Cost {
 		return cost
 	}
 	products := a.N + 1
-	if a.asked[k] > 0 { // the iteration is over
+	if a.asked[k] > 0 { // the iteration has run
 		products = int(a.asked[k])
 	}
 	cost.Averages += products + 2
@@ -150,11 +151,11 @@ func (a *AdamCG) product(w *Turn, v []float64) {
 	a.asked[w.k]++
 }
 
-// solve brings z nearer to the solution of (H + μ) z = g by at most N steps of conjugate gradients.
-// Of a network H may have negative eigenvalues: a direction along which the curvature is not
-// positive, or NaN, has no minimum to go to, and ends the solve with the z before it.
+// solve takes up to N steps of conjugate gradients from z towards the solution of (H + μ) z = g.
+// The H of a network may have negative eigenvalues. Along a direction whose curvature is not
+// positive, or NaN, the quadratic has no minimum, so solve ends there and keeps z.
 func (a *AdamCG) solve(w *Turn) {
-	a.asked[w.k] = 0 // also of an iteration that is taken again
+	a.asked[w.k] = 0 // not 0 if a failed iteration is run again
 	a.product(w, a.z)
 	if w.err != nil {
 		return

@@ -33,7 +33,7 @@ type AdaSDBO struct {
 	sums    []float64 // M_x, M_y, M_z
 	d       triple    // D
 	t, past triple    // with track: T and D₋
-	message []float64 // the point and the sums
+	message []float64 // x, y, z and the sums, in one vector
 }
 
 // Init implements [Method].

@@ -50,7 +50,8 @@ func (a *AIDCG) step(w *Turn, _ int) {
 	a.descendX(w)
 }
 
-// solve runs conjugate gradients on H z = b.
+// solve runs up to N steps of conjugate gradients on H z = b, from z with WarmZ and else from 0. It
+// ends early when the residual is exactly 0, where the next step would divide by 0.
 func (a *AIDCG) solve(w *Turn) {
 	s := w.Draw(dsbo.Curvature, 0)
 	copy(a.r, a.b)

@@ -34,8 +34,9 @@ func BoundsOf(m dsbo.Algorithm, c Curvature) Curvature {
 	return c
 }
 
-// auto returns the value of [Auto] in a parameter; false if the parameter has none, as where any
-// step will do. L, found to about one per cent, is raised by five, so that lg is a bound of it.
+// auto returns the value of [Auto] in a parameter. It returns false if the parameter has no such
+// value, or if its bound is infinite, as any step is stable then. lg must be an upper bound of L,
+// which is only known to about one per cent, so it is 5 % larger.
 func (c Curvature) auto(parameter string) (float64, bool) {
 	switch parameter {
 	case "alpha":
@@ -56,7 +57,8 @@ func (s Schedule) OfCurvature() bool {
 	return s == Auto || strings.HasSuffix(string(s), "/L") || strings.HasSuffix(string(s), "*L")
 }
 
-// at returns the number of a schedule that follows the curvature, in the named parameter.
+// at returns the number that a schedule c/L, c*L or [Auto] stands for in the named parameter. It
+// returns an error if c is not a positive number, or if the parameter has no value of [Auto].
 func (s Schedule) at(parameter string, c Curvature) (float64, error) {
 	if s == Auto {
 		if v, ok := c.auto(parameter); ok {

@@ -125,8 +125,8 @@ func newInnerLoop(s *state, name string, d []float64) innerLoop {
 	return l
 }
 
-// descend takes the T steps of an inner loop, after its tracker has taken up what ∇r has changed by
-// since the last one, as x has moved.
+// descend takes the T steps of an inner loop. Since the last one x has moved, so the change of ∇r
+// is first added to the tracker.
 func (a *C2DFB) descend(w *Turn, l *innerLoop, step float64) {
 	a.gradient(w, l, false)
 	track(l.s, l.s, l.gNew, l.g)
@@ -142,8 +142,8 @@ func (a *C2DFB) descend(w *Turn, l *innerLoop, step float64) {
 	}
 }
 
-// gradient asks for ∇r at d and, in the last step of a loop, for the gradients by x there, of which
-// u is made.
+// gradient sets gNew to ∇r at d. In the last step of a loop it also sets fx and gx, the gradients
+// by x, from which step computes u.
 func (a *C2DFB) gradient(w *Turn, l *innerLoop, last bool) {
 	var fx, gx []float64 // nil: not asked for
 	if last {

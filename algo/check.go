@@ -24,8 +24,9 @@ type checker struct {
 	err       error
 }
 
-// meets reports whether one number, or the numbers of a list that is not empty, meet a condition
-// that the tag must may name. NaN meets none; a number without a bound must be finite.
+// meets reports whether v meets a condition, one of those that a tag must may name. v is one number
+// or a list, not empty. NaN meets no condition on one number, and infinity none without an upper
+// bound.
 func meets(must string, v ...float64) bool {
 	first := v[0]
 	switch must {
@@ -63,8 +64,8 @@ func newChecker(m Method, K int) *checker {
 	return c
 }
 
-// fillIn sets an unset parameter to its default, if it has one. A list is unset without entries,
-// whether it is nil or [] in JSON.
+// fillIn sets an unset parameter, one with the zero value, to its default, if it has one. An empty
+// list is unset too, whether it is nil or [] in JSON. It panics if the tag cannot be parsed.
 func (p parameter) fillIn() {
 	text, hasDefault := p.tag.Lookup("default")
 	isEmptyList := p.value.Kind() == reflect.Slice && p.value.Len() == 0
@@ -78,7 +79,8 @@ func (p parameter) fillIn() {
 	}
 }
 
-// check requires that a parameter satisfies its tags.
+// check records an error if a parameter does not satisfy its tag must, or its type's default
+// condition. Empty lists are allowed.
 func (c *checker) check(p parameter) {
 	must := p.tag.Get("must")
 	switch v := p.value.Addr().Interface().(type) {
@@ -123,10 +125,11 @@ func (c *checker) countable() bool {
 	return c.err == nil
 }
 
-// schedule binds a schedule whose numbers must satisfy ok to K. A schedule without a default is a
-// bound of the curvature, which the user has to know: no default is safe. One that follows the
-// curvature is NaN until [Bind] knows L, and only its form is checked, as if any parameter had a
-// value of [Auto].
+// schedule binds schedule s of parameter name to K, and records an error if one of its numbers does
+// not satisfy ok. An unset one is an error: the only parameter without a default is lg, the bound
+// of the curvature, for which no default is safe. A schedule that follows the curvature returns NaN
+// until [Bind] replaces it. Of such a one only the form can be checked; Alpha: 1 stands for a
+// method that allows auto for alpha, as Bind returns the error if it does not.
 func (c *checker) schedule(name string, s Schedule, must string, ok func(v float64) bool) {
 	c.schedules[name] = constant(math.NaN())
 	if s == "" {
@@ -146,7 +149,7 @@ func (c *checker) schedule(name string, s Schedule, must string, ok func(v float
 		}
 		return
 	}
-	inList := 1 + strings.Count(string(s), ",") // of other forms the first number, which is the largest
+	inList := 1 + strings.Count(string(s), ",") // 1 for other forms, whose first number is the largest
 	for k := range inList {
 		v := value(k)
 		c.require(ok(v), name, must, v)

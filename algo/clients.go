@@ -29,10 +29,11 @@ func (n *counts) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*[]int)(n))
 }
 
-// clientShare returns the factor of an agent's vector by which the average over all agents becomes
-// the mean over this iteration's clients: 1 if all are clients (no lists), 0 if the agent is none.
-// There is one list an iteration, repeated from the start when they end. One agent alone may have
-// the lists of a run of several.
+// clientShare returns the factor for an agent's vector that turns the average over all agents into
+// the mean over this iteration's clients: agents/clients for a client and 0 for other agents; 1
+// without lists, when all are clients. Iteration k has list k mod len(lists). An agent in a list
+// that does not exist is an error of the turn, except in a run of one agent, which may be given the
+// lists of a larger run.
 func clientShare(w *Turn, lists [][]int) float64 {
 	if len(lists) == 0 {
 		return 1
@@ -63,7 +64,7 @@ type work struct {
 	asked int
 }
 
-// in returns the agent's number of directions in iteration k, or most if work is not of that.
+// in returns the agent's number of directions in iteration k, or most if r is from another one.
 func (r work) in(k, most int) int {
 	if r.next == k+1 {
 		return r.asked
@@ -108,8 +109,9 @@ func (a *aggregation) combine(dst []float64, in [][]float64) {
 	}
 }
 
-// of returns the aggregate of the clients' values, the mean without the cut largest and the cut
-// smallest. It sorts values where some are cut, among which NaN would have no place.
+// of returns the aggregate of the clients' values: the mean without the cut largest and the cut
+// smallest. It sorts values if cut > 0. NaN has no place in an order, so any NaN makes the result
+// NaN.
 func (a *aggregation) of(values []float64) float64 {
 	if slices.ContainsFunc(values, math.IsNaN) {
 		return math.NaN()

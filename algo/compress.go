@@ -64,15 +64,15 @@ func (r *reference) exchange(w *Turn, v []float64, q dsbo.Compressor) {
 // codeBits are the bits that a whole number in a code may have: a float64 has them all.
 const codeBits = 52
 
-// A digits packs whole numbers of some bits into numbers of a code.
+// A digits packs whole numbers below 2^bits into the numbers of a code, several into each.
 type digits struct {
-	bits int // of each
-	each int // in one number
+	bits int // bits of a whole number
+	each int // whole numbers in one number of a code
 }
 
 func digitsOf(bits int) digits { return digits{bits, codeBits / bits} }
 
-// length returns the numbers of a code of n digits.
+// length returns how many numbers the code of n digits has.
 func (d digits) length(n int) int { return (n + d.each - 1) / d.each }
 
 // pack appends the n digits that at returns.
@@ -87,8 +87,9 @@ func (d digits) pack(dst []float64, n int, at func(i int) uint64) []float64 {
 	return dst
 }
 
-// unpack takes the n digits of a code, and returns the first that is none or is not taken; n if all
-// are.
+// unpack calls take for each of the n digits of a code. It stops at the first for which take
+// returns false, or that is in a number which is not whole or out of range, and returns its index;
+// n if there is none.
 func (d digits) unpack(code []float64, n int, take func(i int, digit uint64) bool) int {
 	for from := 0; from < n; from += d.each {
 		v := code[from/d.each]
@@ -109,14 +110,15 @@ func (d digits) unpack(code []float64, n int, take func(i int, digit uint64) boo
 // top keeps the largest entries.
 type top struct {
 	keep  int
-	sizes []uint64 // scratch: bits of absolute values, which have the order of these, NaN the largest
-	kept  []uint64 // scratch: places
+	sizes []uint64 // scratch: the bits of absolute values, which sort like the values, NaN last
+	kept  []uint64 // scratch: indices of the entries kept
 }
 
 // places are the digits of the places of entries.
 var places = digitsOf(codeBits / 2)
 
-// Encode writes the Keep numbers of largest size, then their places, two in each number.
+// Encode appends the Keep entries of largest absolute value, in their order in v, then their
+// indices, two in each number. Of entries of equal size the first ones are kept.
 func (t *top) Encode(dst, v []float64) []float64 {
 	t.sizes, t.kept = t.sizes[:0], t.kept[:0]
 	for _, e := range v {
@@ -125,11 +127,11 @@ func (t *top) Encode(dst, v []float64) []float64 {
 	slices.Sort(t.sizes)
 	largest := t.sizes[len(v)-min(t.keep, len(v)):]
 	least := largest[0]
-	equal, _ := slices.BinarySearch(largest, least+1) // how many entries of the least kept size are kept
+	equal, _ := slices.BinarySearch(largest, least+1) // how many entries of size least are kept
 	for i, e := range v {
 		size := math.Float64bits(math.Abs(e))
 		if size == least && equal > 0 {
-			equal-- // of equal ones the first
+			equal--
 		} else if size <= least {
 			continue
 		}
@@ -138,7 +140,8 @@ func (t *top) Encode(dst, v []float64) []float64 {
 	return places.pack(dst, len(t.kept), func(i int) uint64 { return t.kept[i] })
 }
 
-// Decode sets v to the numbers at their places, and 0 elsewhere. A place outside of v is an error.
+// Decode sets v to the numbers at their indices, and 0 elsewhere. It returns an error for a code of
+// another length, as v's length decides it, and for an index outside of v.
 func (t *top) Decode(v, code []float64) error {
 	m := min(t.keep, len(v))
 	if want := m + places.length(m); len(code) != want {
@@ -161,7 +164,7 @@ func (t *top) Decode(v, code []float64) error {
 // Floats counts numbers and places.
 func (t *top) Floats(n int) int { return 2 * min(t.keep, n) }
 
-// rounded rounds all entries to levels, and sends their scale beside.
+// rounded rounds entries to 2·levels + 1 equally spaced values from −s to s, with s = max |v|.
 type rounded struct{ bits int }
 
 func (r rounded) levels() float64 { return math.Ldexp(1, r.bits-1) - 1 }
@@ -174,7 +177,7 @@ func (r rounded) Encode(dst, v []float64) []float64 {
 	for _, e := range v {
 		scale = max(scale, math.Abs(e)) // NaN if one is
 	}
-	overflows := scale > math.MaxFloat64/levels // a product of an entry and levels may
+	overflows := scale > math.MaxFloat64/levels // v[i]*levels may overflow, so divide first
 	return digitsOf(r.bits).pack(append(dst, scale), len(v), func(i int) uint64 {
 		level := v[i] * levels / scale
 		if overflows {
@@ -187,7 +190,8 @@ func (r rounded) Encode(dst, v []float64) []float64 {
 	})
 }
 
-// Decode sets v to the rounded entries times the scale.
+// Decode sets v to the levels times scale/levels. It returns an error for a code of another length,
+// and for a level above the largest: an agent may send anything.
 func (r rounded) Decode(v, code []float64) error {
 	d, levels := digitsOf(r.bits), r.levels()
 	if want := 1 + d.length(len(v)); len(code) != want {

@@ -16,7 +16,7 @@ type corrected struct {
 	v      []float64 // the variable, a view
 	last   []float64 // extra, gt: g₋
 	memory []float64 // ed: v − (v₋ − g₋); extra: v − v₋; gt: t
-	out    []float64 // what is sent
+	out    []float64 // scratch: the vector to mix
 }
 
 // newCorrected makes the block of a variable, whose memory is part of the state.
@@ -28,12 +28,13 @@ func newCorrected(s *state, kind, name string, v []float64) corrected {
 	if kind == "gt" {
 		s.tracks(c.memory, c.last)
 	} else {
-		s.restarts(c.last, c.memory) // whose sum over the agents is 0
+		s.restarts(c.last, c.memory) // their sums over the agents must be 0 at the start
 	}
 	return c
 }
 
-// step moves v by g, its direction times its step, which it may overwrite.
+// step sets v to v⁺ by the line of its kind in the type's comment, and updates last and memory. g
+// is the direction times the step size; it may be overwritten.
 func (c *corrected) step(w *Turn, g []float64) {
 	switch c.kind {
 	case "ed":

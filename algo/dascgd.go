@@ -17,8 +17,8 @@ import (
 //
 // On any other lower problem it is wrong. The ingredients are certain; the first and the last line
 // are our reading. Draws: the start is {Lower, k, 0} and {Upper, k, 0} of the first iteration;
-// G_i(x) and G_i(x⁺) both use {Lower, k, 1}, so that their difference is one of points and not of
-// data; ∇f(y⁺) is {Upper, k, 1}; J is {Curvature, k, 0}.
+// G_i(x) and G_i(x⁺) both use {Lower, k, 1}, so that they differ by x alone and not by their
+// examples; ∇f(y⁺) is {Upper, k, 1}; J is {Curvature, k, 0}.
 type DASCGD struct {
 	Alpha Schedule `json:"alpha,omitzero" default:"0.1"`              // α, step of x
 	B     float64  `json:"b,omitzero" default:"0.5" must:"in (0, 1]"` // b, weight of the fresh draw in the inner value
@@ -27,10 +27,10 @@ type DASCGD struct {
 	methodState
 	g          []float64 // the tracked share G of the inner value
 	fx, fy     []float64 // gradient of f at the current (x, y)
-	gn, gx, fn []float64 // ∇ of g and f at the new point
+	gn, gx, fn []float64 // G⁺; G_i(x); ∇_y f(y⁺)
 	j, zero    []float64 // J z; zeros
 	message    []float64 // x, y and z
-	gFresh     []float64 // the fresh inner value
+	gFresh     []float64 // G_i(x⁺)
 }
 
 // Init implements [Method].

@@ -32,9 +32,9 @@ type DBIFO struct {
 	A     float64  `json:"a,omitzero" default:"0.5" must:"in (0, 1]"` // a, weight of what is forgotten of M
 
 	tripleState
-	t, m, before triple    // T, M, the point before
+	t, m, before triple    // T; M; x, y and z of the iteration before
 	p, past      triple    // P, P₋
-	message      []float64 // the point and T
+	message      []float64 // x, y, z and T, in one vector
 }
 
 // Init implements [Method].
@@ -77,7 +77,7 @@ func (a *DBIFO) step(w *Turn, k int) {
 	a.penaltyDirections(w, a.p, a.point, a.Lam, a.Order, drawsOf(k))
 	momentum := a.p // M⁺, at first P
 	if k > 0 {
-		momentum = a.past                                      // whose memory it takes
+		momentum = a.past                                      // M⁺ overwrites P₋
 		storm(momentum.all, a.m.all, a.p.all, a.past.all, a.A) // with a = 1 whatever P₋ is
 	}
 	copy(a.before.all, a.point.all)

@@ -17,8 +17,8 @@ type DSOBA struct {
 	Theta float64  `json:"theta,omitzero" default:"0.5" must:"in (0, 1]"` // θ, weight of the fresh hypergradient in r
 
 	tripleState
-	r []float64
-	d triple
+	r []float64 // the moving average of hypergradients
+	d triple    // directions
 }
 
 // Init implements [Method].
@@ -40,7 +40,7 @@ func (a *DSOBA) Cost(int) Cost {
 	return Cost{Floats: len(a.d.all), Messages: 1, Calls: directionCalls(1)}
 }
 
-// step is one outer iteration, x along the old average r of hypergradients.
+// step is one outer iteration. x moves along r from before r takes up the new hypergradient.
 func (a *DSOBA) step(w *Turn, k int) {
 	a.directions(w, a.d, a.point, drawsOf(k))
 	along := a.d

@@ -25,7 +25,7 @@ type F2SA struct {
 	Gamma Schedule `json:"gamma,omitzero" default:"0.1"`                // γ, step of z
 	T     int      `json:"T,omitzero" default:"10"`                     // steps of y and z
 	Lam0  float64  `json:"lam0,omitzero" default:"10"`                  // λ at the start
-	DLam  Schedule `json:"dlam,omitzero" default:"0" must:"at least 0"` // δ, what λ grows by
+	DLam  Schedule `json:"dlam,omitzero" default:"0" must:"at least 0"` // δ, added to λ in each iteration
 	Order int      `json:"order,omitzero" default:"1" must:"1 or 2"`    // 2: central differences
 	Unit  bool     `json:"unit,omitzero"`                               // steps of x of length α
 

@@ -29,7 +29,7 @@ type FAB struct {
 	tripleState
 	tracker, last triple // T, P
 	next          triple // P⁺, whose x is u
-	in            triple // what is received
+	in            triple // the mix of the vector that was sent
 }
 
 // Init implements [Method].

@@ -25,8 +25,8 @@ type FedBiOAcc struct {
 	Cz    float64  `json:"cz,omitzero" default:"0.2"`    // c of z likewise
 
 	tripleState
-	v, before triple // V, the point before
-	d, past   triple // D at the two points
+	v, before triple // V; x, y and z before this iteration's step
+	d, past   triple // D after the step, and before it on the same draw
 }
 
 // Init implements [Method].

@@ -24,10 +24,10 @@ type FedMSA struct {
 	Clients [][]int `json:"clients,omitempty"`
 
 	tripleState
-	h, before  triple // h, the point before
-	d, now     triple // D(v), D(v_i)
-	local, out triple // v_i, what is sent
-	work       work   // D asked for
+	h, before  triple // h; the server's v of the iteration before
+	d, now     triple // D(v); D(v_i), and for h D at before
+	local, out triple // v_i; the vector to send, and in localSteps a direction
+	work       work   // how many directions D this agent computed
 }
 
 // Init implements [Method].
@@ -75,8 +75,8 @@ func (a *FedMSA) step(w *Turn, k int) {
 	w.Mix(a.point.all, a.out.all)
 }
 
-// localSteps takes a client's τ steps from the server's v: first along h itself, then along h +
-// D(v_i) − D(v), which a.out is.
+// localSteps takes a client's τ steps from the server's v: the first along h, as v_i = v there, the
+// others along a.out = h + D(v_i) − D(v).
 func (a *FedMSA) localSteps(w *Turn) {
 	k := w.k
 	a.local.descend(a.h, a.alpha(k), a.beta(k), a.gamma(k)) // at v itself h_i is h

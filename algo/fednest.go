@@ -17,9 +17,9 @@ import (
 //	          x = avg(v)
 //
 // The original is known with high certainty; that the sum stands in for the random draw, and the
-// sampling, are our reading. Draws: round t uses {Lower, k, t} for G and the local steps alike,
-// so that their difference is one of points and not of data; b, F and the local steps of x use
-// {Upper, k, 0}. The first local step has v = y, where the difference is zero: it asks nothing.
+// sampling, are our reading. Draws: round t uses {Lower, k, t} for G and for the local steps, so
+// that they differ by v alone and not by their examples; b, F and the local steps of x use
+// {Upper, k, 0}. In the first local step v = y and the difference is 0, so it needs no gradient.
 type FedNest struct {
 	Alpha Schedule `json:"alpha,omitzero" default:"0.1"` // α, step of x, below 1/L_Φ
 	Beta  Schedule `json:"beta,omitzero" default:"0.1"`  // β, step of y, below 2/L_g
@@ -70,8 +70,8 @@ func (a *FedNest) step(w *Turn, k int) {
 	a.roundOfX(w, a.alpha(k)/float64(a.Tau))
 }
 
-// roundOfY is one round of y: an exchange of gradients, Tau local steps, and the average of the
-// agents' y.
+// roundOfY is round t of y: an exchange of gradients, Tau local steps of the given size, and the
+// average of the agents' y. The first local step is along h alone, as G cancels the gradient there.
 func (a *FedNest) roundOfY(w *Turn, t int, step float64) {
 	s := w.Draw(dsbo.Lower, t)
 	w.LowerGrad(a.g, a.x, a.y, s) // G
@@ -85,7 +85,7 @@ func (a *FedNest) roundOfY(w *Turn, t int, step float64) {
 	w.Mix(a.y, a.v) // y = avg(v)
 }
 
-// roundOfX is the round of x, of the same form as a round of y.
+// roundOfX is the round of x, of the same form as a round of y. On entry a.f is F = ∇_x f.
 func (a *FedNest) roundOfX(w *Turn, step float64) {
 	copy(a.e, a.f)
 	implicitGrad(w, a.e, a.j, a.x, a.y, a.z)

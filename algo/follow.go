@@ -2,17 +2,17 @@ package algo
 
 import "dsbo"
 
-// A following is the state of a method's steps that follow the curvature while x moves. Where L was
-// found, at x₀, P(x₀) of it was the penalty's (Penalty of [dsbo.OracleCapabilities]), and at x
+// A following adapts the steps of a method to the curvature while x moves. L was found at x₀, and
+// P(x) is the penalty's part of the Hessian (Penalty of [dsbo.OracleCapabilities]). As eigenvalues
+// of a sum are at most sums of eigenvalues (Weyl),
 //
-//	L(x) ≤ L(x₀) + max_j (P_j(x) − P_j(x₀))⁺,
+//	L(x) ≤ L(x₀) + max_j (P_j(x) − P_j(x₀))⁺
 //
-// as eigenvalues of a sum are at most sums of eigenvalues (Weyl). The right side is at most twice
-// the larger of L(x₀) and L(x), takes no product and no exchange, and is the same on agents whose x
-// is. Without P steps stay as they are.
+// This bound is at most twice the larger of L(x₀) and L(x). It takes no product and no exchange,
+// and is the same on agents with the same x. If the oracle does not know P, steps stay as they are.
 type following struct {
 	bound      float64   // L to which the steps were bound
-	found, x   []float64 // L(x₀), one number, 0 where it is not known, and x₀: parts of the state
+	found, x   []float64 // L(x₀), one number, 0 if it is not known; x₀. Both are parts of the state
 	before, at []float64 // scratch: P(x₀) and P(x)
 	growth     float64   // L(x)/bound, at least 1
 }
@@ -29,7 +29,7 @@ func FollowCurvature(m dsbo.Algorithm, names []string, l float64) {
 	s := of.ownState()
 	f := &following{bound: l, found: s.carried("curvature", 1), x: s.carried("curvature_x", len(s.x)), growth: 1}
 	s.scratch(len(s.y), &f.before, &f.at)
-	s.restarts(f.found) // which is the largest of other members then
+	s.restarts(f.found) // L is the largest of all members, so a change of members makes it unknown
 	s.following = f
 	for _, name := range names {
 		switch own := s.schedules[name]; name {
@@ -55,9 +55,9 @@ type based interface{ ownState() *state }
 
 func (s *state) ownState() *state { return s }
 
-// update computes the growth of L at x. Where the oracle does not know P, L counts as L(x₀). The
+// update computes the growth of L at x. If the oracle does not know P, L counts as L(x₀). The
 // growth is at least 1, so that steps are never longer than by Bind's numbers. Between a change of
-// members and [Found] L is not known, and the growth stays.
+// members and the next call of [Found], L(x₀) is unknown (0) and the growth keeps its value.
 func (f *following) update(w *Turn, s *state) {
 	grown := 0.0
 	if penalty(w, f.before, f.x) && penalty(w, f.at, s.x) {

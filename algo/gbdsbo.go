@@ -34,8 +34,8 @@ type GBDSBO struct {
 	s, h, jac []float64 // views of them
 	hessians  []float64 // V_1..V_N
 	message   []float64 // y, x and the averages
-	hes       []float64 // a fresh Hessian
-	fresh     []float64 // ∇_x f, ∇_y f, J in one, as s, h, U lie
+	hes       []float64 // H(ζ_m)
+	fresh     []float64 // ∇_x f, ∇_y f and J in one vector, in the order of s, h and U
 	gy, wv    []float64 // ∇_y g; a product with a V_i
 }
 

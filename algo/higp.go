@@ -20,7 +20,7 @@ type HIGP struct {
 	zd       []float64 // z then d, one message
 	z, d     []float64 // views of zd
 	s, hz, b []float64 // s; H z; b
-	kept     []float64 // d, for mixers that cannot add as they mix
+	kept     []float64 // a copy of d, for mixers without MixAdd
 }
 
 // NewHIGP makes the solver of one agent for vectors of length q.

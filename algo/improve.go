@@ -9,20 +9,19 @@ import (
 	"dsbo/internal/num"
 )
 
-// Of a [process]: the length on which losses are alike, as a share of
-// the box, the share of their variance that is noise, and in how many places improvement is tried.
+// Constants of a [process].
 const (
-	processLength = 0.15
-	processNoise  = 1e-4
-	processPlaces = 201
-	mostLosses    = 500 // a process keeps the square of it
+	processLength = 0.15 // length scale of the kernel, as a share of the box
+	processNoise  = 1e-4 // variance of the noise, as a share of the losses' variance
+	processPlaces = 201  // number of places at which the improvement is computed
+	mostLosses    = 500  // a process has a matrix of mostLosses² numbers
 )
 
 // A process is a Gaussian process through losses at places in [0, 1], with its memory.
 type process struct {
-	at, losses []float64 // what it goes through
+	at, losses []float64 // the places and losses that the process is conditioned on
 	factor     []float64 // of the matrix K of covariances, row-major
-	k, solved  []float64 // of a trial place: its covariances with at, and K⁻¹ k
+	k, solved  []float64 // for a trial place: its covariances k with at, and K⁻¹ k
 }
 
 // newProcess returns a process of at most n losses.
@@ -30,10 +29,10 @@ func newProcess(n int) process {
 	return process{make([]float64, n), make([]float64, n), make([]float64, n*n), make([]float64, n), make([]float64, n)}
 }
 
-// mostImproving returns the place of the largest expected improvement on the least of the first n
-// losses, by the process through them; of equal ones the first. It overwrites the losses. The
-// process is normal at each place, with mean k'K⁻¹f and variance 1 − k'K⁻¹k for losses f of mean 0
-// and variance 1.
+// mostImproving returns the place in [0, 1] at which the process, given the first n losses, expects
+// the largest improvement on the least of them; the first of several such places. It tries
+// processPlaces places. At each the process is normal with mean k'K⁻¹f and variance 1 − k'K⁻¹k, for
+// losses f standardized to mean 0 and variance 1. It overwrites the losses.
 func (p *process) mostImproving(n int) float64 {
 	at, f, k, solved := p.at[:n], p.losses[:n], p.k[:n], p.solved[:n]
 	least := standardize(f)
@@ -54,7 +53,7 @@ func (p *process) mostImproving(n int) float64 {
 		copy(solved, k)
 		linalg.Solve(n, p.factor, solved)
 		mu, variance := linalg.Dot(k, f), 1-linalg.Dot(k, solved)
-		// at a place that was tried rounding may leave a variance below 0
+		// near a place of at the variance is about 0, and rounding may make it negative
 		if e := expectedImprovement(least-mu, math.Sqrt(max(0, variance))); e > best {
 			best, place = e, v
 		}
@@ -62,15 +61,15 @@ func (p *process) mostImproving(n int) float64 {
 	return place
 }
 
-// like returns how alike the losses at two places are.
+// like returns the covariance of the losses at two places, a Gaussian kernel of their distance.
 func like(a, b float64) float64 {
 	d := (a - b) / processLength
 	return num.Exp(-float64(d * d / 2))
 }
 
-// standardize scales losses to mean 0 and variance 1, and returns the least of them then. A loss
-// that is not finite counts as the largest finite one, as 0 where there is none. Equal losses
-// become 0.
+// standardize shifts and scales losses to mean 0 and variance 1, and returns the least of the
+// result. A loss that is not finite, as of a diverged run, is replaced by the largest finite one,
+// or by 0 if none is finite. If all are equal, the deviation is 0 and they are only shifted.
 func standardize(f []float64) (least float64) {
 	largest := math.Inf(-1)
 	for _, v := range f {

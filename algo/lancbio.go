@@ -38,7 +38,7 @@ type LancBiO struct {
 	v, before      []float64 // q, 0 where the space ends, and q₋
 	basis          []float64 // Q, column after column
 	diagonal, off  []float64 // of S
-	count          []float64 // two numbers: the columns of Q, and δ
+	count          []float64 // two numbers: how many columns Q has, and δ
 	r, h, work, xi []float64 // scratch: b − w; Hq; of a solve; S⁻¹ Q'(b − w)
 }
 
@@ -57,7 +57,7 @@ func (a *LancBiO) Init(p, q, K int) error {
 	})
 }
 
-// dimension returns m in iteration k: Dim after as many growths as Fre divides iterations up to it.
+// dimension returns m in iteration k: Dim, grown (k+1)/Fre times.
 func (a *LancBiO) dimension(k int) int {
 	m := a.Dim
 	if a.Fre == 0 {
@@ -76,7 +76,8 @@ func (a *LancBiO) dimension(k int) int {
 // restarts reports whether a space begins in iteration k.
 func (a *LancBiO) restarts(k int) bool { return k%a.dimension(k) == 0 }
 
-// longest returns the most iterations that a space lasts in a run of K, which bounds its columns.
+// longest returns the largest number of iterations from one restart to the next in a run of K, and
+// so the largest number of columns of Q, which gets at most one in each.
 func (a *LancBiO) longest(K int) int {
 	if a.Fre == 0 {
 		return min(a.Dim, K)
@@ -108,9 +109,9 @@ func (a *LancBiO) step(w *Turn, k int) {
 	if a.restarts(k) {
 		a.restart(w)
 	}
-	linalg.Sub(a.r, a.b, a.hb) // b of now, w of the restart
+	linalg.Sub(a.r, a.b, a.hb) // the present b minus w of the last restart
 	hasRoom := int(a.count[0]) < len(a.diagonal)
-	if hasRoom && linalg.Norm(a.v) > 0 { // q is 0 where the space has ended
+	if hasRoom && linalg.Norm(a.v) > 0 { // grow sets q to 0 when the space cannot grow any more
 		a.grow(w)
 	}
 	if w.err == nil {
@@ -131,8 +132,8 @@ func (a *LancBiO) restart(w *Turn) {
 	clear(a.count)
 }
 
-// grow adds q to the space and finds the next q: 0, which ends the space, where what is left of Hq
-// is rounding.
+// grow adds q to the space and computes the next q by a step of Lanczos. If the remainder s of Hq
+// is only rounding error, Hq is in the space and there is no next vector: q becomes 0.
 func (a *LancBiO) grow(w *Turn) {
 	q, s := a.v, a.h
 	w.HVP(s, a.x, a.y, q, w.Draw(dsbo.Curvature, 0))
@@ -152,7 +153,7 @@ func (a *LancBiO) grow(w *Turn) {
 // solve sets z = z̄ + Q S⁻¹ Q'(b − w).
 func (a *LancBiO) solve() {
 	copy(a.z, a.base)
-	n, q := int(a.count[0]), len(a.z) // off begins with the δ of a restart, which has no column beside it
+	n, q := int(a.count[0]), len(a.z) // off[0] is the δ = 0 of a restart; S has off[1:n] beside its diagonal
 	for i := range n {
 		a.xi[i] = linalg.Dot(a.basis[i*q:(i+1)*q], a.r)
 	}

@@ -25,7 +25,7 @@ type MADSBO struct {
 
 	methodState
 	r, v  []float64      // the moving average of u; ∇_y g
-	xk    []float64      // x of this iteration: x itself is mix(x) between lines 6 and 11
+	xk    []float64      // x at the start of the iteration: between lines 6 and 11 x holds mix(x)
 	hyper *Hypergradient // Algorithm 2
 }
 

@@ -61,7 +61,7 @@ func (a *MDBO) step(w *Turn, k int) {
 type localTracker struct {
 	methodState
 	inverse neumann   // the Neumann series of H⁻¹
-	v       []float64 // beside u
+	v       []float64 // the moving average of G, as u is of F
 	zF, zG  []float64 // trackers of u and v
 	fx, g   []float64 // F, G
 	un, vn  []float64 // u⁺, v⁺
@@ -69,7 +69,7 @@ type localTracker struct {
 	message []float64 // x, y and the trackers
 }
 
-// prepare is prepare of methodState, with the vectors.
+// prepare calls methodState.prepare, and makes the vectors before complete.
 func (a *localTracker) prepare(m stepper, p, q, K int, complete func(c *checker)) error {
 	return a.methodState.prepare(m, p, q, K, func(c *checker) {
 		a.u, a.v = a.carried("u", p), a.carried("v", q)
@@ -103,7 +103,8 @@ func (a *localTracker) gradients(w *Turn, f, g, z, x, y []float64) {
 	w.LowerGrad(g, x, y, w.Draw(dsbo.Lower, 0))
 }
 
-// trackAndStep exchanges x, y and the trackers, takes up u⁺ and v⁺, and steps along the trackers.
+// trackAndStep exchanges x, y and the trackers, updates the trackers by u⁺ and v⁺, and steps along
+// them. In iteration 0 there are no trackers to exchange: they start as F and G.
 func (a *localTracker) trackAndStep(w *Turn, eta float64) {
 	p, q, in := len(a.x), len(a.y), a.message
 	if w.k == 0 {

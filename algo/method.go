@@ -268,8 +268,9 @@ func Parameters(m Method) []string {
 	return names
 }
 
-// Decode sets the parameters that a JSON object names and leaves the others as they are. A name
-// that the method does not know, in these very letters, is an error that lists those that it knows.
+// Decode sets the parameters that a JSON object names and leaves the others as they are. It returns
+// an error for text that is no JSON object, a value of another type, and a name that the method
+// does not have; names are case-sensitive, unlike in encoding/json.
 func Decode(m Method, object []byte) error {
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(object, &given); err != nil {
@@ -286,7 +287,7 @@ func Decode(m Method, object []byte) error {
 		}
 		// one at a time, so that an error names the parameter
 		d := json.NewDecoder(bytes.NewReader(fmt.Appendf(nil, "{%q:%s}", name, value)))
-		d.DisallowUnknownFields() // within a value
+		d.DisallowUnknownFields() // within a value that is an object
 		err := d.Decode(m)
 		if of := (*json.UnmarshalTypeError)(nil); errors.As(err, &of) {
 			return dsbo.ConfigErrorf("%s: %s must be %s; it is %s", NameOf(m), name, kindOf(of.Type, value), value)
@@ -298,8 +299,8 @@ func Decode(m Method, object []byte) error {
 	return nil
 }
 
-// kindOf returns in words what a value in JSON must be that does not fit a type, the parameter's or
-// its entries'.
+// kindOf returns in words what type of JSON value was expected in place of value. t is the Go type
+// of the parameter or, if the error is in an entry of a list, of its entries.
 func kindOf(t reflect.Type, value []byte) string {
 	switch list := value[0] == '['; {
 	case t.Kind() == reflect.Slice:

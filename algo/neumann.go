@@ -6,15 +6,14 @@ import (
 )
 
 // A neumann approximates H⁻¹ b by the truncated series a Σ_{m<N} (I − aH)^m b, a ≤ 1/λ_max(H).
-// Papers draw N' uniformly from 0..N−1 and use the single term N a (I − aH)^N' b, of which only the
-// mean over the draw, the series itself, is a Hessian inverse; draws makes that method repeatable,
-// an N' an iteration, from the start again when the list ends. The m-th product uses draw
-// {Curvature, k, m}, m = 1, 2, ...
+// Papers draw N' uniformly from 0..N−1 and use the single term N a (I − aH)^N' b, whose mean over
+// N' is the series. With draws, iteration k uses that term with N' = draws[k mod len(draws)], so
+// that a run can be repeated. The m-th product uses draw {Curvature, k, m}, m = 1, 2, ...
 type neumann struct {
 	n       int
 	draws   []int
-	average bool // mix b and each product, as FEDNEST's server does
-	c, h    []float64
+	average bool      // mix b and each product, as FEDNEST's server does
+	c, h    []float64 // scratch: (I − aH)^m b, and a product with H
 }
 
 // newNeumann makes a series of n terms for vectors of length q.

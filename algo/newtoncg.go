@@ -76,7 +76,7 @@ type NewtonCG struct {
 	Damping float64 `json:"damping,omitzero" must:"at least 0"`
 
 	methodState
-	asked  productLog     // the products of each iteration, after it
+	asked  productLog     // number of products in each iteration so far
 	memory *linalg.Memory // the pairs, and the solver that uses them
 	term   newtonTerms    // the terms of its averages, named once
 	along  []float64      // v of the product under way
@@ -87,17 +87,17 @@ type NewtonCG struct {
 
 	r, v          []float64 // Adam's averages of u and u²
 	e, dg, damped []float64 // P(x), the averaged diagonal of D, and P(x) + μ |dg|
-	rhs, s        []float64 // right-hand side, then residual, of a solve; its solution
-	yOld, dgOld   []float64 // of the last constant of a search
+	rhs, s        []float64 // of a solve: the right-hand side, which becomes the residual; the solution
+	yOld, dgOld   []float64 // y and dg of the constant before, in a search
 	mu            []float64 // the damping, one number
-	trial, losses []float64 // y after a share of a damped step; the lower losses there
+	trial, losses []float64 // scratch; the lower losses after each share of a damped step
 	share         float64   // of the last step of y that was taken
-	fall          float64   // of the averaged lower loss, by that step
+	fall          float64   // by how much the averaged lower loss fell in that step
 	// tried has four counts of the search: the constants tried, the constant found, the steps in
 	// which y settled, and the diagonals among these.
 	tried  []float64
 	number []float64 // a message of one number
-	vote   float64   // of this agent
+	vote   float64   // this agent's vote: 1 for yes, 0 for no
 }
 
 // Traits implements [Described].
@@ -152,7 +152,7 @@ func (a *NewtonCG) Init(p, q, K int) error {
 		a.named = append(a.named, dsbo.Named{Name: "pairs_v", Value: s}, dsbo.Named{Name: "pairs_dv", Value: t},
 			dsbo.Named{Name: "pairs_gram", Value: gram}, dsbo.Named{Name: "pairs_counts", Value: counts})
 		a.averagesTerms()
-		a.restarts(s, t, gram, counts) // products with the old average
+		a.restarts(s, t, gram, counts) // pairs hold products with the old members' average Hessian
 		a.scratch(q, &a.e, &a.rhs, &a.s)
 		a.scratch(1, &a.number)
 		a.scratch(q, &a.damped, &a.trial)
@@ -189,8 +189,9 @@ func (a *NewtonCG) step(w *Turn, k int) {
 	}
 }
 
-// stepOfY is y −= solve(∇_y g(x, y)), before which the diagonal may be renewed. Of a damped solve,
-// and after members changed, it takes a share.
+// stepOfY is y −= share · solve(∇_y g(x, y)), with renew after an update of the diagonal. The share
+// is 1, except with Damping and in the first step after members changed, where a full step may be
+// too long: there it is the one with the least lower loss.
 func (a *NewtonCG) stepOfY(w *Turn, products int, renew bool) {
 	if renew {
 		w.averageBoth(dsbo.Named{Name: "gradients", Value: a.rhs}, a.term.lowerGrad,
@@ -213,10 +214,11 @@ func (a *NewtonCG) stepOfZ(w *Turn, products int) {
 	a.solve(w, a.z, products, false)
 }
 
-// solve adds an approximate solution of H s = rhs to s, after the given number of products, or up
-// to Most; H is damped if Damping is set. With descend, a direction without positive curvature ends
-// the solve, after a step along it. A solve of a fixed number of products takes them in any case,
-// so that its cost is known beforehand.
+// solve adds an approximate solution of H s = rhs to s, by the given number of products, or by up
+// to Most if that is larger; H is damped if Damping is set. With descend, a direction without
+// positive curvature ends the solve, after a step along it. If Most sets no limit, solve makes
+// exactly the given number of products even where fewer would do, so that Cost knows them
+// beforehand.
 func (a *NewtonCG) solve(w *Turn, s []float64, products int, descend bool) {
 	if w.err != nil {
 		return
@@ -243,8 +245,9 @@ func (a *NewtonCG) solve(w *Turn, s []float64, products int, descend bool) {
 	a.asked.add(w.k, c.Asked)
 }
 
-// endRule returns the stopping rule of a solve of at least some products, or none where rhs is 0:
-// once r'M⁻¹r has fallen to reach times its start. rhs is the residual r as the solve goes on.
+// endRule returns the stopping rule of a solve: it ends after at least the given number of
+// products, once r'M⁻¹r has fallen to reach times its value at the start, or at once if that is 0.
+// The residual r is in a.rhs, which the solve updates.
 func (a *NewtonCG) endRule(least int) func(asked int) bool {
 	before := 0.0 // r'M⁻¹r at the start
 	return func(asked int) bool {

@@ -32,20 +32,20 @@ func (a *NewtonCG) Cost(k int) Cost {
 // A newtonWork is the work of an iteration.
 type newtonWork struct {
 	cold      bool // there are no pairs before it
-	constants int  // that a search tries
-	settling  int  // steps in which y settles before x moves
-	renewed   int  // diagonals of these
-	products  int  // of all solves
+	constants int  // number of constants that a search tries
+	settling  int  // number of steps of y in freeze
+	renewed   int  // number of diagonals renewed in freeze
+	products  int  // number of products in all solves
 }
 
-// work returns the work of iteration k where a search tries some constants, y takes settling steps
-// to settle at each, and each solve takes least products or more. Without a search y settles
-// once, at the start of x.
+// work returns the work of iteration k, given the number of constants that a search tries, the
+// number of steps y takes to settle at each, and the least number of products of a solve. Without a
+// search y settles once, at the start of x.
 func (a *NewtonCG) work(k int, cold bool, constants, settling, least int) newtonWork {
 	if k > 0 && !cold { // a step of y and one of z
 		return newtonWork{products: 2 * max(a.C, least)}
 	}
-	w := newtonWork{cold: true, products: 3 * max(a.Cold, least)} // a step of y more
+	w := newtonWork{cold: true, products: 3 * max(a.Cold, least)} // two steps of y and one of z
 	if k > 0 {
 		return w
 	}
@@ -62,7 +62,7 @@ func (a *NewtonCG) work(k int, cold bool, constants, settling, least int) newton
 
 // costOf returns the cost of iteration k with this work.
 func (a *NewtonCG) costOf(k int, w newtonWork) Cost {
-	steps, diagonals, joined := 1, 0, 0 // of y; averages of diagonals, and those that travel with a gradient
+	steps, diagonals, joined := 1, 0, 0 // steps of y; diagonals, and those that share a gradient's message
 	switch {
 	case k == 0:
 		steps, diagonals, joined = 2+w.constants+w.settling, max(w.constants, 1)+w.renewed, w.renewed
@@ -71,7 +71,7 @@ func (a *NewtonCG) costOf(k int, w newtonWork) Cost {
 	case a.renews(k):
 		diagonals, joined = 1, 1
 	}
-	byShares := 0 // steps of y
+	byShares := 0 // steps of y that choose a share
 	if a.Damping > 0 || w.cold && k > 0 {
 		byShares = steps
 	}
@@ -93,9 +93,9 @@ func (a *NewtonCG) Forecast(k int) (least, most Cost) {
 		a.costOf(k, a.work(k, false, a.Constants, mostSettling, a.Most))
 }
 
-// A productLog has the products of the solves of each iteration. It is part of the state: one
-// number an iteration, which is 0 before it, and then one more than its products; negative for an
-// iteration that began anew since members had changed.
+// A productLog has a number for each iteration, as part of the state: 0 before the iteration, and
+// then 1 plus the number of products in its solves, so that it is not 0. The number is negative for
+// an iteration that started without pairs because members had changed.
 type productLog []float64
 
 // begin opens the record of iteration k, with one product.

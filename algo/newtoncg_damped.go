@@ -18,8 +18,8 @@ const (
 	LossesOfShorterSteps = "training losses of shorter steps"
 )
 
-// lossRounding is the share of the loss by which values may differ though y is as good: the
-// rounding of y and of its gradient in float32.
+// lossRounding is the relative difference of two losses below which they count as equal: the
+// rounding error of y and its gradient in float32.
 const lossRounding = 0x1p-23
 
 // dampedShare returns the share of the step −s of y at which the averaged lower loss is least, and
@@ -30,15 +30,15 @@ func (a *NewtonCG) dampedShare(w *Turn) (share float64) {
 	return share
 }
 
-// dampedStep returns which of dampedShares is taken, by the lower losses there, the damping mu
-// after it and the fall of the loss. The share is 1 where the loss of a full step is the least to
-// rounding, as at an optimum, where steps are noise. After a full step that lowers the loss by more
-// than rounding the damping falls to a third, but not below least. After none, or the least share,
-// it grows fourfold.
+// dampedStep chooses one of dampedShares, given the lower losses after each. It returns the share,
+// the next damping, and by how much the loss falls. The share is the one of the least loss, but 1
+// if a full step is as good to rounding: near an optimum losses differ by rounding alone. After a
+// full step that lowers the loss by more than rounding, the damping mu is divided by 3, but is at
+// least the given least. After share 0 or the least share it is multiplied by 4.
 func dampedStep(losses []float64, mu, least float64) (share, next, fall float64) {
 	best := 0
 	for j, loss := range losses {
-		if loss < losses[best] { // never NaN, such as of a step too far
+		if loss < losses[best] { // false for NaN, the loss of a step too long
 			best = j
 		}
 	}
@@ -60,11 +60,11 @@ func dampedStep(losses []float64, mu, least float64) (share, next, fall float64)
 	return dampedShares[best], mu, fall
 }
 
-// damp sets damped to P(x) + μ diag |dg|. An entry of y without curvature of its own, such as an
-// intercept that has no penalty, is damped as the mean entry is, and so are all where the data part
-// has no curvature at all, such as in a loss that is piecewise linear.
+// damp sets damped to P(x) + μ |dg|. Where an entry has almost no curvature, such as an intercept
+// without a penalty, or where the data have none at all, as with piecewise linear losses, the mean
+// entry of the Hessian's diagonal replaces |dg|: otherwise damping would not limit the step there.
 func (a *NewtonCG) damp() {
-	size, data := mean(a.e), 0.0 // mean entries of the diagonal of H, and of D
+	size, data := mean(a.e), 0.0 // mean entries of the diagonals of H, once data is added, and of D
 	for _, d := range a.dg {
 		data += math.Abs(d) / float64(len(a.dg))
 	}
@@ -80,7 +80,7 @@ func (a *NewtonCG) damp() {
 	}
 }
 
-// singular is the share of the mean entry below which a diagonal counts as 0.
+// singular times the mean entry is the value below which an entry of a diagonal counts as 0.
 const singular = 1e-10
 
 // leastDamping is how many times less than at the start the damping can become.
@@ -94,9 +94,10 @@ const (
 	mostSettling  = 30
 )
 
-// freeze takes damped steps of y at the starting x until the lower loss hardly falls any more. Only
-// then is f the loss of a lower solution: before, f falls because y moves, whatever x is, and its
-// gradient points to less of every penalty. One agent's vote ends it.
+// freeze takes damped steps of y at a fixed x until two in a row hardly lower the lower loss. Only
+// then does f compare lower solutions: before, f falls because y moves, whatever x is, and its
+// gradient asks for smaller penalties everywhere. A step counts as soon as one agent votes for it,
+// so that all agents stop together.
 func (a *NewtonCG) freeze(w *Turn) {
 	if a.Damping == 0 {
 		return
@@ -115,7 +116,8 @@ func (a *NewtonCG) freeze(w *Turn) {
 	}
 }
 
-// settling reports whether y takes step t, from 1 on, after calm ones in a row.
+// settling reports whether freeze takes step t, counted from 1, after calm steps in a row that
+// hardly lowered the loss.
 func settling(calm, t int) bool { return calm < leastSettling && t <= mostSettling }
 
 // settled reports whether a full step left the lower loss nearly unchanged. A smaller share means

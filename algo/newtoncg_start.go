@@ -39,12 +39,13 @@ func (a *NewtonCG) findStart(w *Turn) {
 	a.tryConstants(w, kappa)
 }
 
-// tryConstants tries the constants kappa, kappa − 1, ... for all entries of x, each with one solve
-// from the last one's y, and as many as y takes to settle where steps are damped, while the loss f
-// falls by enough. Otherwise one agent's vote is enough to go back to the constant before, with its
-// y and diagonal: agents vote, so that all stop together even if their bits should differ.
+// tryConstants tries the constants kappa, kappa − 1, ... for all entries of x, as long as the
+// validation loss f falls by enough. Each takes one step of y from the y of the constant before,
+// and with Damping as many more as y takes to settle. When f falls too little, x, y and the
+// diagonal return to what they were at the constant before. One agent's vote for that is enough:
+// agents vote so that all stop together even if rounding differs between them.
 func (a *NewtonCG) tryConstants(w *Turn, kappa float64) {
-	last, lastLoss := 0.0, 0.0 // of the constant before
+	last, lastLoss := 0.0, 0.0 // the constant before and its validation loss
 	for t := range w.steps(a.Constants) {
 		copy(a.yOld, a.y)
 		copy(a.dgOld, a.dg)
@@ -70,8 +71,8 @@ func (a *NewtonCG) tryConstants(w *Turn, kappa float64) {
 	}
 }
 
-// fallen reports whether a loss is at most the last one less a share 1 − drop of its size. It may
-// be below 0.
+// fallen reports whether loss ≤ last − (1 − drop)|last|. Losses may be negative. If either is NaN
+// it reports true, and the search goes on.
 func fallen(loss, last float64) bool {
 	share := drop
 	if last < 0 {
@@ -80,7 +81,7 @@ func fallen(loss, last float64) bool {
 	return !(loss > float64(share*last))
 }
 
-// averageNumber is the average of a number over the agents.
+// averageNumber returns the average over the agents of the number that t writes.
 func (a *NewtonCG) averageNumber(w *Turn, name string, t term) float64 {
 	w.average(name, a.number, t)
 	return a.number[0]

@@ -53,9 +53,10 @@ func (a *NewtonCG) newTerms() newtonTerms {
 // probes is the number of products that estimate a diagonal.
 const probes = 4
 
-// estimateDiagonal sets dst to the mean of v∘Hv over vectors v of random signs, the same on all
-// agents and in a resumed run: an estimate of the diagonal whose error is the norm of the other
-// entries of a row over √probes.
+// estimateDiagonal sets dst to the mean of v∘Hv over vectors v of random signs, an unbiased
+// estimate of H's diagonal. The standard deviation of entry i is the norm of the other entries of
+// row i, divided by √probes. The signs depend on the iteration alone: all agents and a resumed run
+// have the same.
 func (a *NewtonCG) estimateDiagonal(w *Turn, dst []float64) {
 	signs, product := w.scratch(0, len(dst)), w.scratch(1, len(dst))
 	clear(dst)

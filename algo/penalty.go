@@ -25,16 +25,17 @@ func central(px, fxz []float64) {
 	linalg.Scale(px, 0.5, px)
 }
 
-// mostLag is how many times as far as the other one y or z may go in a step of order 2.
+// mostLag bounds the ratio of the steps of y and z with order 2: what one of them lags behind the
+// other is multiplied by λ/2 in the direction of x.
 const mostLag = 2
 
-// centralSteps requires that y and z go about equally far in the first step where the order is 2.
-// z's step is on g or, with ofZ = λ, on λg, as y's always is.
+// centralSteps requires, with order 2, that y and z move about equally far along ∇_y g in the first
+// step. y's step is on λg; z's is on ofZ·g, with ofZ = 1 or λ.
 func (c *checker) centralSteps(order int, lambda, ofZ float64) {
 	if order == 1 {
 		return
 	}
-	gamma, equal, name := c.schedules["gamma"](0), c.schedules["beta"](0)*lambda/ofZ, "beta" // equal: the γ for that
+	gamma, equal, name := c.schedules["gamma"](0), c.schedules["beta"](0)*lambda/ofZ, "beta" // equal: γ for equal steps
 	if ofZ != lambda {
 		name = "lam*beta"
 	}
@@ -64,8 +65,9 @@ func penaltyTraits(t Traits, order int, lambda, ofZ float64) Traits {
 	return t
 }
 
-// penaltyDirections asks for the gradients at v of f + λ(g(x, y) − g(x, z)) in x and y, and for
-// λ∇_y g(x, z), of order 1, or for their likes of order 2 ([central]). v.z is a second y.
+// penaltyDirections sets d to the directions at v. With order 1, d.x and d.y are the gradients of f
+// + λ(g(x, y) − g(x, z)), and d.z = λ∇_y g(x, z). With order 2, d.x is P_x of order 2 ([central])
+// and d.z = λ∇_y g(x, z) − ∇_y f(x, z). v.z is a second y.
 func (s *tripleState) penaltyDirections(w *Turn, d, v triple, lambda float64, order int, on draws) {
 	w.UpperGrad(d.x, d.y, v.x, v.y, on.upper)
 	lowerJointGrad(w, s.j, s.b, v.x, v.y, on.lower)

@@ -23,8 +23,9 @@ type Reformer interface {
 	Handover() []dsbo.Named
 }
 
-// TakeOver prepares a joining agent's method, after Init, from the state that a remaining agent
-// hands over. An unknown name or another length is an error that matches [dsbo.ErrShape].
+// TakeOver copies the state that a remaining agent hands over to the method of a joining agent,
+// after Init. It returns an error that matches [dsbo.ErrShape] for a name that m's state does not
+// have, or a vector of another length; parts before that one are copied then.
 func TakeOver(m Reformer, from []dsbo.Named) error {
 	state := m.State()
 	for _, part := range from {
@@ -49,7 +50,7 @@ func partNamed(state []dsbo.Named, name string) []float64 {
 	return nil
 }
 
-// A renewal is the effect of a change of members on a part of the state.
+// A renewal says what a part of the state becomes when members change.
 type renewal struct {
 	part []float64
 	to   []float64 // what it becomes; nil: 0

@@ -45,9 +45,9 @@ type sagaSide struct {
 	draws dsbo.Set      // Lower or Upper
 	of    dsbo.Set      // LowerBatch or UpperBatch
 	names []string      // of the quantities, in checkpoints
-	mean  [][]float64   // by quantity
-	table [][][]float64 // by batch and quantity
-	fresh [][]float64   // new; then what is in its place
+	mean  [][]float64   // the mean of the table's rows, for each quantity
+	table [][][]float64 // the row of each batch, for each quantity
+	fresh [][]float64   // new, then new − row + m, for each quantity
 }
 
 // Init implements [Method].
@@ -70,7 +70,7 @@ func (a *SABA) Init(p, q, K int) error {
 
 // addTables makes the tables of a side, which are part of the state.
 func (a *SABA) addTables(s *sagaSide, batches int) {
-	length := map[string]int{"jz": len(a.x), "upper_x": len(a.x)} // of the others: y's
+	length := map[string]int{"jz": len(a.x), "upper_x": len(a.x)} // the others are as long as y
 	s.table = make([][][]float64, batches)
 	for _, name := range s.names {
 		n := cmp.Or(length[name], len(a.y))
@@ -120,8 +120,8 @@ func (a *SABA) step(w *Turn, k int) {
 	a.descend(a.d, k)
 }
 
-// move takes a draw's batch up in the tables and leaves new − row + m in fresh, with the row and
-// the mean from before it.
+// move computes the quantities of side s on a draw's batch. It sets fresh to new − row + m, with
+// row and m from before, and then updates the batch's rows and the means.
 func (a *SABA) move(w *Turn, s *sagaSide, draw dsbo.Sample) {
 	batch, share := batchOf(w, draw, len(s.table))
 	if s.of == dsbo.UpperBatch {

@@ -31,9 +31,9 @@ type Search struct {
 
 	methodState
 	train        NewtonCG  // the training under way
-	tried, found []float64 // constants, and the averaged f that each came to
+	tried, found []float64 // for each iteration: the constant tried, and its averaged f
 	most         int       // K
-	process      process   // of bayes
+	process      process   // with rule bayes
 }
 
 // Traits implements [Described].
@@ -60,7 +60,7 @@ func (a *Search) Init(p, q, K int) error {
 		a.train.terms = a.terms
 		a.tried, a.found = a.carried("tried", K), a.carried("found", K)
 		for _, n := range a.train.named {
-			switch n.Name { // what later trainings begin with
+			switch n.Name { // later trainings start with these pairs; y and the diagonal are made anew
 			case "pairs_v", "pairs_dv", "pairs_gram", "pairs_counts":
 				a.named = append(a.named, n)
 			}
@@ -91,7 +91,7 @@ func (a *Search) step(w *Turn, k int) {
 	if w.err != nil {
 		return
 	}
-	if a.found[k] = f; f < a.least(k) || math.IsNaN(a.least(k)) { // NaN: there is nothing better to keep
+	if a.found[k] = f; f < a.least(k) || math.IsNaN(a.least(k)) { // NaN: no training before had a number
 		copy(a.x, t.x)
 		copy(a.y, t.y)
 	}
@@ -108,8 +108,8 @@ func (a *Search) least(k int) float64 {
 	return least
 }
 
-// propose sets x to iteration k's trial. Draws follow from the seed, the iteration and the entry
-// alone, so that a resumed run repeats them.
+// propose sets x to what iteration k tries, and records the constant, if it is one. Draws depend
+// only on the seed, the iteration and the entry, so that a resumed run repeats them.
 func (a *Search) propose(k int, x []float64) {
 	lo, width := a.Clip[0], a.Clip[1]-a.Clip[0]
 	draw := func(i int) float64 { // of entry i, uniform in the box, by 53 bits of a hash
@@ -126,7 +126,7 @@ func (a *Search) propose(k int, x []float64) {
 			x[i] = draw(i)
 		}
 		return
-	case a.Rule == "grid": // the middle of part k of K − 1 equal parts
+	case a.Rule == "grid": // the middle of the k-th of K − 1 equal intervals
 		a.tried[k] = lo + float64(width*(float64(k)-0.5))/float64(a.most-1)
 	case a.Rule == "random":
 		a.tried[k] = draw(0)

@@ -33,8 +33,8 @@ type SimFBO struct {
 	Clients [][]int `json:"clients,omitempty"`
 
 	tripleState
-	local, d, sum triple // the client's point, D, q
-	work          work   // D asked for
+	local, d, sum triple // the client's x, y and z, then the mean of q; D; q
+	work          work   // how many directions D this agent computed
 }
 
 // Init implements [Method].
@@ -70,7 +70,7 @@ func (a *SimFBO) tau(w *Turn) int {
 		w.err = dsbo.ConfigErrorf("simfbo: tau must have one number, or one for each of %d agents; it has %d",
 			agents, len(a.Tau))
 	}
-	return a.Tau[min(agent, len(a.Tau)-1)] // in range also where that is an error
+	return a.Tau[min(agent, len(a.Tau)-1)] // in range even after that error
 }
 
 // step is one outer iteration.

@@ -49,7 +49,7 @@ type Sparkle struct {
 	methodState
 	r          []float64 // the moving average of u
 	bx, by, bz corrected // the corrected exchanges of x, y and z
-	gy, gx     []float64 // directions, length q and p
+	gy, gx     []float64 // directions times steps, of length q and p
 	b, j       []float64 // ∇_y f, J z
 }
 

@@ -21,8 +21,8 @@ type SRBA struct {
 	Refresh []int `json:"refresh,omitempty"`
 
 	tripleState
-	d, before triple // D, the point before
-	now, past triple // of the draw, at the two points
+	d, before triple // D; x, y and z of the iteration before
+	now, past triple // directions on the draw, at the present x, y and z and at before
 }
 
 // Init implements [Method].
@@ -57,7 +57,8 @@ func (a *SRBA) Cost(k int) Cost {
 	return Cost{Calls: directionCalls(2)}
 }
 
-// step is one outer iteration, with D moved by differences or, every period, taken of all examples.
+// step is one outer iteration. D is computed on all examples, or updated by the difference of the
+// directions on one draw at the present x, y and z and at the last ones.
 func (a *SRBA) step(w *Turn, k int) {
 	if a.whole(k) {
 		a.directions(w, a.d, a.point, wholeDraws)

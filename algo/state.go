@@ -38,7 +38,8 @@ type stepper interface {
 	step(w *Turn, k int)
 }
 
-// prepare is prepare of state. Unless a parameter cannot work, complete checks and makes the rest.
+// prepare calls state.prepare and then, unless that found an error, complete, in which a method
+// checks its own conditions and makes its own vectors. It returns the first error.
 func (s *methodState) prepare(m stepper, p, q, K int, complete func(c *checker)) error {
 	s.method = m
 	c := s.state.prepare(m, p, q, K)
@@ -62,7 +63,7 @@ type localState struct {
 	b, g, j []float64 // ∇_y f and any vector of length q; J z
 }
 
-// prepare is prepare of methodState; it also makes the scratch vectors.
+// prepare calls methodState.prepare, and makes the scratch vectors before complete.
 func (s *localState) prepare(m stepper, p, q, K int, complete func(c *checker)) error {
 	return s.methodState.prepare(m, p, q, K, func(c *checker) {
 		s.scratch(q, &s.b, &s.g)
@@ -124,8 +125,9 @@ func (s *state) lg() float64 { return s.schedules["lg"](0) }
 // State returns views of the variables carried from one iteration to the next.
 func (s *state) State() []dsbo.Named { return s.named }
 
-// prepare fills in and checks the parameters of the method whose state this is, binds its steps,
-// and makes x and y. It returns the checker of the parameters, for checks of the method's own.
+// prepare fills in and checks the parameters of m, whose state s is, binds its schedules to K, and
+// makes x and y. The checker returned has the error, if there is one; the method may use it for
+// checks of its own.
 func (s *state) prepare(m Method, p, q, K int) *checker {
 	c := newChecker(m, K)
 	if p < 1 || q < 1 {

@@ -47,16 +47,16 @@ func (a *SubBiO) step(w *Turn, _ int) {
 	a.descendX(w)
 }
 
-// minimize sets z to the minimizer in the span: an orthonormal basis of b and (I − γH) z₋ by
-// Gram-Schmidt, of which a vector that has nothing of its own is left out, and then the system of
-// one or two equations.
+// minimize sets z to the minimizer in the span of b and (I − γH) z₋. Gram-Schmidt makes an
+// orthonormal basis E, leaving out a vector that is 0 or depends on the other; then z = E c with
+// (E'HE) c = E'b, a system of at most two equations.
 func (a *SubBiO) minimize(w *Turn) {
 	s, dot := w.Draw(dsbo.Curvature, 0), linalg.Dot[float64]
 	w.HVP(a.he[0], a.x, a.y, a.z, s)
 	copy(a.e[0], a.b)
 	linalg.Comb(a.e[1], 1, a.z, -a.gamma(w.k), a.he[0])
 	clear(a.z)
-	n := 0 // vectors of the basis so far, in the place of the vectors that they are made of
+	n := 0 // number of vectors in the basis so far; they overwrite a.e
 	for _, v := range a.e {
 		size := linalg.Norm(v)
 		if n > 0 {
@@ -71,7 +71,7 @@ func (a *SubBiO) minimize(w *Turn) {
 	if w.err != nil {
 		return
 	}
-	switch e, h := a.e, a.he; n { // c solves (E'HE) c = E'b, by Cramer's rule, and z = E c, or 0 for n = 0
+	switch e, h := a.e, a.he; n { // c by Cramer's rule; z stays 0 if n = 0
 	case 1:
 		linalg.Scale(a.z, dot(e[0], a.b)/dot(e[0], h[0]), e[0])
 	case 2:
@@ -82,6 +82,6 @@ func (a *SubBiO) minimize(w *Turn) {
 	}
 }
 
-// vanished is the share of a vector at or below which what is left of it, once it is orthogonal to
-// others, is rounding.
+// vanished is the relative size at or below which the remainder of a vector, made orthogonal to
+// others, is rounding error.
 const vanished = 1e-12

@@ -31,7 +31,7 @@ type SUNDSBO struct {
 	tripleState
 	t, last triple    // T, D₋
 	d       triple    // D
-	message []float64 // the point and T
+	message []float64 // x, y, z and T, in one vector
 }
 
 // Init implements [Method].
@@ -72,7 +72,7 @@ func (a *SUNDSBO) step(w *Turn, k int) {
 	a.trackedStep(w, k > 0 && !a.Plain, a.t, a.last, a.d, a.message) // T ← mix(T) + D − D₋
 }
 
-// envelopeDirections asks for D.
+// envelopeDirections sets d to D at the present x, y and z.
 func (a *SUNDSBO) envelopeDirections(w *Turn, on draws) {
 	d, v := a.d, a.point
 	w.UpperGrad(d.x, d.y, v.x, v.y, on.upper)

@@ -7,8 +7,8 @@ import (
 	"dsbo/internal/kernel"
 )
 
-// A term writes one agent's term of an average to dst, by the oracle of w. If one method serves
-// several agents, their terms are made at the same time: a term writes to nothing but dst,
+// A term computes one agent's term of an average, with the oracle of w, and writes it to dst. If
+// one method serves several agents, their terms run concurrently, so a term may write only to dst,
 // [Turn.scratch] and [Turn.own].
 type term func(w *Turn, dst []float64)
 
@@ -17,19 +17,20 @@ type workVectors [2][]float64
 
 // terms makes the terms of the agents that a method serves: it is the [dsbo.Terms] of a turn.
 type terms struct {
-	turn  Turn // the one under way
-	make  [2]term
-	under [2]dsbo.Named // the vectors whose averages are under way
-	work  workVectors   // of a method that serves one agent
+	turn  Turn          // the iteration under way
+	make  [2]term       // one for each of under
+	under [2]dsbo.Named // the vectors, one or two, whose averages are under way
+	work  workVectors   // scratch if the method serves one agent
 
-	free kernel.Spares[workplace] // which no term uses
+	free kernel.Spares[workplace] // scratch that no term uses at present
 
 	mu     sync.Mutex
 	own    map[agentVector][]float64
 	failed bool // a term has failed
 }
 
-// An agentVector names an agent's vector in place of the method's own, by that one's first entry.
+// An agentVector is the key of an agent's copy of one of the method's vectors, which the address of
+// the vector's first entry identifies.
 type agentVector struct {
 	agent int
 	first *float64
@@ -41,11 +42,12 @@ type workplace struct {
 	work workVectors
 }
 
-// Term implements [dsbo.Terms].
+// Term implements [dsbo.Terms]: it computes an agent's term of each of vectors. It may be called
+// concurrently. failed tells averageTerms that an error came from a term, and so names its place.
 func (t *terms) Term(agent int, o dsbo.Oracle, vectors [][]float64) error {
 	p := t.free.Get()
 	defer t.free.Add(p)
-	p.turn = t.turn // a copy: what is the agent's own follows
+	p.turn = t.turn // a copy, in which the lines below set what is the agent's own
 	p.turn.work, p.turn.agent = &p.work, 1+agent
 	p.turn.setOracle(o)
 	for i, v := range vectors {

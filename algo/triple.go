@@ -5,7 +5,7 @@ import (
 	"dsbo/internal/linalg"
 )
 
-// A triple has a vector for each of x, y and z, end to end in one message.
+// A triple has a vector for each of x, y and z, end to end in one slice, which can be one message.
 type triple struct {
 	all     []float64
 	x, y, z []float64 // views
@@ -17,7 +17,7 @@ func newTriple(p, q int) triple {
 	return triple{all, all[:p:p], all[p : p+q : p+q], all[p+q:]}
 }
 
-// descend sets each of x, y and z to itself less its step times its part of d.
+// descend subtracts alpha, beta and gamma times d's x, y and z.
 func (v triple) descend(d triple, alpha, beta, gamma float64) {
 	linalg.Axpy(v.x, -alpha, d.x)
 	linalg.Axpy(v.y, -beta, d.y)
@@ -37,7 +37,7 @@ type tripleState struct {
 	b, j  []float64 // scratch
 }
 
-// prepare is prepare of methodState, with x, y and z in one message.
+// prepare calls methodState.prepare, and lays out x, y and z as one triple, point.
 func (s *tripleState) prepare(m stepper, p, q, K int, complete func(c *checker)) error {
 	return s.methodState.prepare(m, p, q, K, func(c *checker) {
 		s.point = newTriple(p, q)
@@ -81,9 +81,9 @@ func (s *tripleState) tracksTriple(tracker, quantity triple) {
 	s.tracks(tracker.z, quantity.z)
 }
 
-// trackedStep is (x, y, z) ← mix(x, y, z) − (α T_x, β T_y, γ T_z), with a tracker T of last after
-// T ← mix(T) + now − last or, where nothing is tracked, T = last = now. The message is as long as
-// two triples.
+// trackedStep is (x, y, z) ← mix(x, y, z) − (α T_x, β T_y, γ T_z). Before, the tracker t becomes
+// mix(t) + now − last, and last becomes now; with tracked false, as in the first iteration, t =
+// last = now. message is scratch of two triples.
 func (s *tripleState) trackedStep(w *Turn, tracked bool, t, last, now triple, message []float64) {
 	if tracked {
 		in := w.mixJoined(message, s.point.all, t.all)
@@ -100,8 +100,7 @@ func (s *tripleState) trackedStep(w *Turn, tracked bool, t, last, now triple, me
 // descend moves x, y and z along d by the steps of iteration k.
 func (s *tripleState) descend(d triple, k int) { s.point.descend(d, s.alpha(k), s.beta(k), s.gamma(k)) }
 
-// directions asks for the directions at v of a single-loop method of second order:
-// d = (∇_x f − J z, ∇_y g, Hz − b).
+// directions sets d to the directions (∇_x f − J z, ∇_y g, Hz − b) at v.
 func (s *tripleState) directions(w *Turn, d, v triple, on draws) {
 	w.LowerGrad(d.y, v.x, v.y, on.lower)
 	w.UpperGrad(d.x, s.b, v.x, v.y, on.upper)

@@ -59,13 +59,14 @@ type Tuned struct {
 	yOld, g     []float64 // for y: y₋, and G = ∇_y g
 	gOld, dY    []float64 // G₋ and the tracker D of G
 	zOld, b, ju []float64 // for z: z₋, b = ∇_y f, and J z
-	s, hz, dZ   []float64 // H z − b as it was, H z, and the tracker d of the former
-	first       message   // of an iteration, then its mix: y, with TrackY D, x, with WarmZ d
-	head        int       // the length of y and D in it, which are a later message
-	ofZ         message   // of a step of z, then its mix: z and d
+	s, hz, dZ   []float64 // the last H z − b, H z, and the tracker d of H z − b
+	first       message   // sent with the first step of y, then its mix: y, D (TrackY), x and d (WarmZ)
+	head        int       // the length of y and D in first, all that later steps of y send
+	ofZ         message   // sent in a step of z, then its mix: z and d
 }
 
-// A message is vectors that travel together, and views of them, empty where they stay at home.
+// A message is vectors that are sent together, end to end in all, with views of them. A vector that
+// is not sent has an empty view.
 type message struct{ all, y, dY, x, z, dZ []float64 }
 
 // newMessage makes a message of parts with these lengths.
@@ -156,9 +157,10 @@ func (a *Tuned) stepsOfY(w *Turn, beta float64) {
 	}
 }
 
-// startZ begins the steps of z with b_0: where the last iteration ended, or at 0.
+// startZ prepares z and its tracker for the steps of z, given b_0: with WarmZ z stays as the last
+// iteration left it, else it is 0.
 func (a *Tuned) startZ(w *Turn) {
-	if a.WarmZ { // in the first iteration z and s are 0: a cold start
+	if a.WarmZ { // in the first iteration z, s and d are 0, which amounts to the cold start
 		w.HVP(a.hz, a.x, a.y, a.z, w.Draw(dsbo.Curvature, 0))
 		trackResidual(a.dZ, a.first.dZ, a.hz, a.b, a.s) // d = mix(d) + s⁺ − s, s⁺ = H z − b at the new (x, y)
 		return
@@ -193,7 +195,8 @@ func (a *Tuned) stepsOfZ(w *Turn, gamma float64) {
 	}
 }
 
-// stepOfX moves x, which has been mixed, and the average r of u.
+// stepOfX moves x from its mix, which the first step of y has received, and updates the moving
+// average r of u. sgd steps along r from before the update, as the paper does, adam along r after.
 func (a *Tuned) stepOfX(k int, alpha float64) {
 	if a.XStep == "adam" {
 		linalg.Comb(a.r, 1-alpha, a.r, alpha, a.u) // r = (1−α) r + α u

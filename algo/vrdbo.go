@@ -32,8 +32,8 @@ type VRDBO struct {
 	NPrime []int    `json:"nprime,omitempty"`        // draws of the truncation N', one an iteration; empty: the series
 
 	localTracker
-	xOld, yOld       []float64 // the point before
-	fOld, gOld, zOld []float64 // F₋ with its z, and G₋
+	xOld, yOld       []float64 // x and y of the iteration before
+	fOld, gOld, zOld []float64 // F₋, G₋, and the z that F₋ comes with
 }
 
 // Init implements [Method].

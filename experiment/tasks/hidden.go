@@ -21,14 +21,14 @@ var DefaultHidden = Hidden{Text: "32"}
 // String implements [flag.Value].
 func (h *Hidden) String() string { return h.Text }
 
-// Set implements [flag.Value]. It takes any text; Check returns its error.
+// Set implements [flag.Value]. It accepts any text, as Check returns the error for a wrong one.
 func (h *Hidden) Set(text string) error {
 	*h = Hidden{text, true}
 	return nil
 }
 
-// Check returns an error where the units cannot be read, or are given for a model that is none of
-// those with hidden layers.
+// Check returns an error if the units cannot be read, or if they are given for a model that is not
+// in layered, the models with hidden layers.
 func (h *Hidden) Check(model string, layered ...string) error {
 	if h.given && !slices.Contains(layered, model) {
 		return dsbo.ConfigErrorf("-hidden must be left out, or -model be %s; -hidden is %s",
@@ -38,8 +38,8 @@ func (h *Hidden) Check(model string, layered ...string) error {
 	return err
 }
 
-// Sizes returns the hidden layers of each network that a linear model is compared with: what is
-// given, else three of one layer.
+// Sizes returns the values of -hidden for the networks that a linear model is compared with: the
+// one given, or else three networks of one hidden layer.
 func (h *Hidden) Sizes() []string {
 	if h.given {
 		return []string{h.Text}
@@ -47,7 +47,8 @@ func (h *Hidden) Sizes() []string {
 	return []string{"8", "32", "128"}
 }
 
-// Units returns the units of each layer, from 1 to 65536: more is a slip of the pen.
+// Units returns the units of each layer. It returns an error for text that is no list of numbers
+// from 1 to 65536; a larger one is surely a typing error.
 func (h *Hidden) Units() (units []int, err error) {
 	for part := range strings.SplitSeq(h.Text, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(part))

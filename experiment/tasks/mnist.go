@@ -100,12 +100,14 @@ func (t *mnist) check() error {
 	return t.hidden.Check(t.model, layered...)
 }
 
-// load deals the images to all agents, reads the images of the agents that are here, and makes the
-// model. For distilled it reads all images, and leaves out other agents' once it has their means.
+// load splits the images over all agents, reads the shares of the agents in this process, and makes
+// the model. The pictures of distilled start at the mean training image of each class over all
+// agents, so for it load reads all images, and drops the shares of agents in other processes
+// afterwards.
 func (t *mnist) load(a experiment.Agents) (task data.Task, m models.Model, err error) {
 	split := data.Split{Agents: a.N, Train: t.train, Val: t.val, Partition: t.partition, Seed: a.Seed}
 	here := a.Local
-	if t.model == distilled { // whose start is made of the training images of all
+	if t.model == distilled { // nil: the images of all agents
 		here = nil
 	}
 	if task, err = data.ShareMNIST(t.data, split, here...); err == nil {
@@ -115,7 +117,7 @@ func (t *mnist) load(a experiment.Agents) (task data.Task, m models.Model, err e
 		return task, nil, err
 	}
 	t.size = models.Size{Features: task.Features, Classes: task.Classes, Examples: task.TrainRows(), Seed: a.Seed}
-	t.size.Hidden, _ = t.hidden.Units() // which Check has read
+	t.size.Hidden, _ = t.hidden.Units() // check has returned the error already
 	if t.model == distilled {
 		t.size.Means = task.ClassMeans()
 		task = task.OfAgents(a.Local)
@@ -127,7 +129,7 @@ func (t *mnist) load(a experiment.Agents) (task data.Task, m models.Model, err e
 
 // describe is the task's Describe.
 func (t *mnist) describe(task data.Task, m models.Model) (map[string]any, string) {
-	// all agents have as many examples, and agents elsewhere have none here
+	// all agents have equally many examples, but agents in other processes have none here
 	one := task.Shards[slices.IndexFunc(task.Shards, func(s data.Shard) bool { return s.Train.Len() > 0 })]
 	train, val := one.Train.Len(), one.Val.Len()
 	p, q := m.Dims()

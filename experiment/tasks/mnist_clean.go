@@ -13,8 +13,8 @@ import (
 // cleaning names the models that weigh training examples by the trust in their labels.
 var cleaning = []string{"hyperclean", "hyperclean-mlp"}
 
-// mislabelTask makes a share of the training labels of the agents in this process wrong, and keeps
-// which.
+// mislabelTask makes a share of the training labels of the agents in this process wrong, and stores
+// their rows in t.wrong.
 func (t *mnist) mislabelTask(task *data.Task, seed uint64) (err error) {
 	t.wrong, task.Shards = make([][]int, len(task.Shards)), slices.Clone(task.Shards)
 	for i, s := range task.Shards {
@@ -51,19 +51,20 @@ func (t *mnist) finish(f experiment.FinishedRun) error {
 	return nil
 }
 
-// fullTrust is an x whose weight is 1 but for the last digits.
+// fullTrust is an x for which the weight σ(x) of an example is 1 to rounding.
 const fullTrust = 40
 
-// withValidation returns the data with the validation examples of each agent behind its training
-// examples, and the model of these. An ID is the entry of x that weighs an example: IDs of training
-// examples stay, and validation examples have the ones after them, agent by agent.
+// withValidation returns the data with the validation examples of each agent appended to its
+// training examples, and the model for them. The ID of an example is the index of its weight in x:
+// training examples keep their IDs, and validation examples get the next ones, agent by agent.
+// Agents in other processes have no examples here.
 func (t *mnist) withValidation() (all data.Task, m models.Model, err error) {
 	all = t.loaded
 	all.Shards = slices.Clone(all.Shards)
 	size, first := t.sizeWithValidation(), t.loaded.TrainRows()
 	validation := (size.Examples - first) / len(all.Shards)
 	for i, s := range all.Shards {
-		if s.Train.Len() > 0 && err == nil { // it is here
+		if s.Train.Len() > 0 && err == nil { // an agent of this process
 			all.Shards[i].Train, err = data.Join(s.Train, s.Val, first+i*validation)
 		}
 	}
@@ -82,8 +83,9 @@ func (t *mnist) sizeWithValidation() models.Size {
 	return size
 }
 
-// noteDetections reports the number of wrong labels found: of training examples with a negative
-// entry of x, whose weight is below ½.
+// noteDetections sums over all agents how many labels are wrong and how many are found to be wrong,
+// and reports the result. A label is found to be wrong if its entry of x is negative, so that its
+// example weighs less than ½.
 func (t *mnist) noteDetections(f experiment.FinishedRun) error {
 	sums := make([]float64, t.detectionNumbers())
 	err := f.Collective.Sum("counts of labels", sums, func(i int, part []float64) error {
@@ -118,9 +120,9 @@ func (t *mnist) detectionNumbers() int {
 	return 0
 }
 
-// detection returns the entry of a sum of detections of a label that is wrong or not and is found
-// to be or not: right labels that are trusted and that are not, then wrong labels that are trusted
-// and that are not.
+// detection returns the index in a sum of detections for a label. Its entries are the counts of
+// right labels that are trusted, right ones that are not, wrong ones that are trusted, and wrong
+// ones that are not.
 func detection(wrong, found bool) (entry int) {
 	if wrong {
 		entry = 2

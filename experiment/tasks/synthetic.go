@@ -75,7 +75,7 @@ func (t *synthetic) check() error {
 	return nil
 }
 
-// load draws the examples of the agents that are here.
+// load draws the examples of the agents in this process, and makes the model.
 func (t *synthetic) load(a experiment.Agents) (task data.Task, m models.Model, err error) {
 	c := data.Synthetic{Agents: a.N, Features: t.features, Train: t.train, Val: t.val, Test: t.test,
 		Rate: t.rate, Real: t.labels == "real", Seed: a.Seed}
@@ -88,8 +88,9 @@ func (t *synthetic) load(a experiment.Agents) (task data.Task, m models.Model, e
 	return task, models.Logistic{Features: t.features, Mean: t.reduce == "mean", Real: c.Real}, nil
 }
 
-// describe is the task's Describe. Agents that are elsewhere have no examples here: all have as
-// many held-out ones. Labels that are the default are left out, as earlier checkpoints have none.
+// describe is the task's Describe. All agents have equally many held-out examples, but the ones of
+// agents in other processes are not loaded, so the largest number is right. The default labels are
+// left out of the settings, as checkpoints of earlier versions do not have that setting.
 func (t *synthetic) describe(task data.Task, _ models.Model) (map[string]any, string) {
 	settings := map[string]any{
 		"model": "logistic", "rate": t.rate, "features": t.features, "reduce": t.reduce,
