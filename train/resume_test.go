@@ -65,7 +65,11 @@ func TestResume(t *testing.T) {
 	}
 	resumed := -1
 	c.OnResume = func(done int) { resumed = done }
-	sameRun(t, want, run(t, c)) // once more, with nothing left to do
+	again := run(t, c) // once more, with nothing left to do
+	sameRun(t, want, again)
+	if spent := onDisk[len(onDisk)-1].Seconds; again.Seconds != spent || !(spent > 0) {
+		t.Errorf("%g seconds of a run that was resumed, %g at its last record", again.Seconds, spent)
+	}
 	if k, settings := train.Began(runs.Folder(c.Dir)); k != c.K || string(settings) != `"of a task"` {
 		t.Errorf("the run began with K = %d and settings %s", k, settings)
 	}

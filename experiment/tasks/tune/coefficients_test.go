@@ -141,7 +141,7 @@ func TestLevelText(t *testing.T) {
 	class, e := features.Target{Name: "y", Kind: features.Class, Classes: []string{"a", "b", "c"}}, math.Log(9)
 	for want, text := range map[string]string{
 		"in y (log-odds against a), beside that of all sites: +2.2 for b, +0 for c.": levelText(0, class,
-			[]float64{-e / 2, 1 + e/2, -e / 2}, []float64{0, 1, 0}),
+			[]float64{2 - e/2, 1 + e/2, -e / 2}, []float64{2, 1, 0}),
 		"in y, beside that of all sites: -3.": levelText(0, features.Target{Name: "y", Kind: features.Value,
 			Deviation: 2}, []float64{-1}, []float64{.5}),
 		"beside that of all sites: 9 times the counts.": levelText(0, features.Target{Kind: features.Counts},
