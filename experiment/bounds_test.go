@@ -317,8 +317,10 @@ func TestGuardBounds(t *testing.T) {
 	g := &guard{curve: .25, terms: privacyTerms{Answers: [3]int{16}, Multipliers: [3]float64{2}}}
 	s := &Settings{Config: runs.Config{Agents: 4, Privacy: &runs.Privacy{LeastRows: 3}}}
 	// noise of a product: 2 · ¼ · √9 / 3 = ½ of z; of 16 of them, by 4 agents: √(16/4) · ½ = 1
-	if got := g.stableStep(s, 9); got != .5 {
-		t.Errorf("the step is %g", got)
+	// the curvature of losses, and the larger one of penalties 1 and 3
+	most := testkit.Get(g.curvature(penalized{high: 3}, []float64{1}))
+	if got := g.stableStep(s, 9); most != 3.25 || got != .5 {
+		t.Errorf("the curvature is at most %g, the step %g", most, got)
 	}
 }
 

@@ -169,6 +169,7 @@ func TestResultWithoutTheAgent(t *testing.T) {
 	testkit.OK(f.WriteConfig(c))
 	s := testkit.Get(f.ReadSummary())
 	s.Card = &runs.Card{Rows: [3]int{5, 0, 2}, Own: []runs.Number{4141417, 43}, Odd: []string{"age 2117771"}}
+	s.Times, s.Waited = runs.Times{MixSeconds: 2}, []float64{3}
 	testkit.OK(f.WriteSummary(s))
 	given := testkit.Get(runs.PackResult(f))
 	for _, own := range []string{"somebody", "ward-7", "2117771", "4141417", `"own"`} {
@@ -184,7 +185,8 @@ func TestResultWithoutTheAgent(t *testing.T) {
 		t.Errorf("%v, want that files which come twice are refused", err)
 	}
 	testkit.OK(runs.UnpackResult(out, given, "i"))
-	if got := testkit.Get(out.ReadSummary()); got.Card == nil || got.Card.Rows != s.Card.Rows || got.Epoch != s.Epoch {
-		t.Errorf("what is of all sites is lost: %+v", got)
+	if got := testkit.Get(out.ReadSummary()); got.Card == nil || got.Card.Rows != s.Card.Rows || got.Epoch != s.Epoch ||
+		got.Times != (runs.Times{}) || got.Waited != nil {
+		t.Errorf("what is of all sites is lost, or times of another one are there: %+v", got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"dsbo"
 	"dsbo/algo"
 	"dsbo/algo/algotest"
+	"dsbo/internal/linalg"
 	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/membership"
@@ -331,6 +333,21 @@ func TestSharedFailure(t *testing.T) {
 		s := &shared{agents: threeAgents(layout{}, true).agents}
 		if s.noteAverage(time.Now(), &c.err); s.agents[0].mixer.failed != c.want {
 			t.Errorf("%v: the exchange has failed: %t", c.err, !c.want)
+		}
+	}
+}
+
+// TestMoves: the start of an epoch is moved by about a fifth of a vector's norm, and a zero vector
+// as one of ones; of 4000 draws the norm is right to 5 %. Without an epoch nothing moves.
+func TestMoves(t *testing.T) {
+	for _, c := range []struct{ entry, epoch, want float64 }{{3, 1, .6}, {-3, 2, .6}, {0, 1, .2}, {3, 0, 0}} {
+		v := slices.Repeat([]float64{c.entry}, 4000)
+		apartness{7, uint64(c.epoch)}.move(v, moveY)
+		for i := range v {
+			v[i] -= c.entry
+		}
+		if got := linalg.Norm(v) / math.Sqrt(4000); !(math.Abs(got-c.want) <= .05*c.want) {
+			t.Errorf("%+v: an entry moves by %g", c, got)
 		}
 	}
 }

@@ -213,3 +213,17 @@ func TestFound(t *testing.T) {
 		}
 	}
 }
+
+// TestMedian: the median of some numbers of which one is not known is not known.
+func TestMedian(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range []struct {
+		of   []float64
+		want float64
+	}{{[]float64{5, 1, 3}, 3}, {[]float64{4, 1}, 2.5}, {[]float64{1, nan, 3}, nan}, {[]float64{nan, 1, 3}, nan},
+		{[]float64{1, 3, nan}, nan}} {
+		if got := median(c.of); got != c.want && (got == got || c.want == c.want) {
+			t.Errorf("%g of %g", got, c.of)
+		}
+	}
+}

@@ -1,10 +1,12 @@
 package site
 
 import (
+	"strings"
 	"testing"
 
 	"dsbo"
 	"dsbo/algo"
+	"dsbo/internal/testkit"
 )
 
 // TestAveragesOf: an iteration's averages are told apart by their numbers, also where a few of q
@@ -27,5 +29,20 @@ func TestAveragesOf(t *testing.T) {
 	if got := (listing{p: 4, q: 9}).averagesOf(algo.Cost{Floats: 9, Messages: 1,
 		Calls: dsbo.Calls{LowerGrad: 1}}); got != [len(averaged)]float64{} {
 		t.Errorf("without averages: %v", got)
+	}
+}
+
+// TestExplained: each phase heads its quantities once, and a number of times is one, or from the
+// least to the most.
+func TestExplained(t *testing.T) {
+	var out strings.Builder
+	testkit.OK((&Plan{Agents: 3, Quantities: []Quantity{
+		{Phase: "a phase", Name: "sums", Times: Range{2, 2}}, {Phase: "a phase", Name: "sums", Times: Range{4, 7}},
+		{Phase: "its end", Name: "sums", Times: Range{0, 1}}}}).Explain(&out))
+	text := strings.Join(strings.Fields(out.String()), " ")
+	for _, want := range []string{" a phase ", " its end ", " 2 ", " 4-7 ", " 0-1 "} {
+		if strings.Count(text, want) != 1 {
+			t.Errorf("%q is %d times in %q", want, strings.Count(text, want), text)
+		}
 	}
 }

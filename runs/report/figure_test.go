@@ -21,6 +21,7 @@ import (
 
 	"dsbo"
 	"dsbo/internal/testkit"
+	"dsbo/runs"
 )
 
 // svgDoc is what the tests look at in an SVG document.
@@ -276,4 +277,42 @@ func TestPictureOfThePage(t *testing.T) {
 		t.Errorf("lightness %v of %v", light, f.Cells)
 	}
 	testkit.Get((&Figure{Cells: []float64{3, 3}, Columns: 1}).Picture()) // all alike
+}
+
+// TestSheet: seven pictures of 2×1 are five in a row and two below, apart by a cell; more than 20
+// are cut. Pictures are drawn where λ has all of their cells.
+func TestSheet(t *testing.T) {
+	x := make([]float64, 60)
+	for k := range x {
+		x[k] = float64(k)
+	}
+	m := runs.Meaning{Pictures: 7, Rows: 2, Cols: 1}
+	f := contactSheet(m, x)
+	if f.Columns != 9 || len(f.Cells) != 5*9 {
+		t.Fatalf("%d cells in rows of %d", len(f.Cells), f.Columns)
+	}
+	for at, v := range f.Cells {
+		row, column := at/9, at%9
+		want := math.NaN()
+		if picture := row/3*5 + column/2; row != 2 && column%2 == 0 && picture < 7 {
+			want = float64(2*picture + row%3)
+		}
+		if v != want && (v == v || want == want) {
+			t.Errorf("row %d, column %d: %g, want %g", row, column, v, want)
+		}
+	}
+	if m.Pictures = 30; len(contactSheet(m, x).Cells) != 11*9 {
+		t.Error("of 30 pictures not 20 are drawn")
+	}
+}
+
+// TestOracleCalls: calls of all kinds are drawn as one number, and a matrix counts as one.
+func TestOracleCalls(t *testing.T) {
+	for _, a := range axes {
+		r := runs.Record{Iteration: 5, Seconds: 7}
+		r.Calls = dsbo.Calls{UpperGrad: 1, LowerGrad: 2, HVP: 4, JVP: 8, Hessian: 16, Jacobian: 32}
+		if want := map[string]float64{"iterations": 5, "calls": 63, "seconds": 7}[a.Name]; a.of(&r) != want {
+			t.Errorf("%s: %g, want %g", a.Name, a.of(&r), want)
+		}
+	}
 }

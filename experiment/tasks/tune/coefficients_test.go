@@ -45,6 +45,11 @@ func TestChosenCoefficients(t *testing.T) {
 	fit := testkit.Get(testkit.Get(assess.NewEffects(of)).Fit())
 	made := &modelfile.Model{Layers: []modelfile.Layer{{In: p, Out: 1, Weights: weights}}}
 	chosen := judge{made: made}.largest(fit.Effects)
+	made.Layers[0].Weights = append(slices.Clone(weights[:numbers]), 0, 0, 0, 0)
+	if of := (judge{made: made}).largest(fit.Effects); len(of) != 10 {
+		t.Errorf("of numbers alone %d are chosen", len(of))
+	}
+	made.Layers[0].Weights = weights
 	var told runs.Effects
 	quantile, marked := confidence(fit, chosen, &told)
 	if len(chosen) != 12 || told.Shown != len(chosen) || told.Of != p-1 {

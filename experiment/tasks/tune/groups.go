@@ -32,8 +32,8 @@ func parseGroups(texts []string) (list groups, err error) {
 		if text = strings.TrimSpace(text); text == "" || text[0] == '#' {
 			continue
 		}
-		name, pattern, ok := strings.Cut(text, "=")
-		if _, bad := path.Match(pattern, ""); !ok || name == "" || pattern == "" || bad != nil {
+		name, pattern, _ := strings.Cut(text, "=")
+		if _, bad := path.Match(pattern, ""); name == "" || pattern == "" || bad != nil {
 			return nil, dsbo.ConfigErrorf(
 				"a group must be a name and a pattern of columns, such as lab=lab_*; it is %q", text)
 		}

@@ -324,3 +324,32 @@ func TestLassoAsked(t *testing.T) {
 		}
 	}
 }
+
+// TestAssessedAlone: measures of classes and their intervals are of the test rows, whatever the
+// other rows are.
+func TestAssessedAlone(t *testing.T) {
+	rows := func(n int, x func(row int) float64) data.Examples {
+		values, labels := make([]float64, 4*n), make([]uint8, n)
+		for row := range n {
+			values[4*row], labels[row] = x(row), uint8(row%2)
+		}
+		return data.Examples{X: testkit.Get(ad.FloatTable(n, 4, values)),
+			Target: testkit.Get(ad.LabelTable(labels, 2))}
+	}
+	test := rows(40, func(row int) float64 { return float64(row%7) / 4 })
+	var found []runs.Measure
+	for of, other := range []data.Examples{rows(40, func(row int) float64 { return float64(row) }),
+		rows(9, func(row int) float64 { return -1 })} {
+		one := plainTune([3]int{40, 40, 40}, 0)
+		one.refit, one.prepared.Data.Shards = "none", []data.Shard{{Train: other, Val: other, Test: test}}
+		j := judge{tune: one, m: linearOf(models.OnePenalty{}), run: experiment.FinishedRun{Collective: alone{}}}
+		j.made = testkit.Get(modelOf(one, []float64{0, 0, 0, 0, 2, 0, 0, 0, 0, -1}))
+		a := testkit.Get(j.assess())
+		if of == 0 {
+			found = a.Measures
+		}
+		if fmt.Sprint(a.Measures) != fmt.Sprint(found) || len(found) < 4 { // numbers that are not known are one
+			t.Errorf("with other rows the measures are %v, else %v", a.Measures, found)
+		}
+	}
+}
