@@ -52,7 +52,7 @@ func (e *ending) findSites(ctx context.Context, c *CrossFit, constant,
 	p, own := e.problem.Problem, make([]train.Fit, len(e.problem.Oracles))
 	if c != nil { // own models are of all examples, not of folds, and have one level
 		p = c.alone
-		p.Of = "" // the suffix of names of what models send, which this is not
+		p.Of = "" // a suffix for the names of sums over models; sums of sites have none
 	}
 	sums := make([][]float64, len(own))
 	rows, err := p.GatherRows(ctx, "scores on the site's rows", siteNumbers, func(i int, row []float64) (err error) {

@@ -143,7 +143,9 @@ func (c Card) SiteRows() [][]string {
 	}
 	rows := [][]string{{"site", "training rows", "validation rows", "test rows"}}
 	for i, of := range c.Sites {
-		if of[1] == 0 && c.Rows[1] == c.Rows[0] { // folds, in a folder of an older version
+		// With folds all rows both train and validate; older versions recorded 0 validation rows
+		// for sites.
+		if of[1] == 0 && c.Rows[1] == c.Rows[0] {
 			of[1] = of[0]
 		}
 		row := []string{fmt.Sprintf("site %d", i)}

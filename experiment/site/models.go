@@ -110,8 +110,8 @@ func (l listing) addModels() {
 		l.addStructures()
 		l.suffix = ", all rows"
 		l.addNumbers("losses and right answers", scoreNumbers, exactly(2))
-		if e.Levels { // at most once for each strength tried, and once for the best
-			compared.Most += float64(2*len(candidates.LevelStrengths) + 1) // with slopes
+		if e.Levels { // at most one for each strength, of intercepts and of slopes, and one for the best
+			compared.Most += float64(2*len(candidates.LevelStrengths) + 1)
 		}
 	case l.Rivals:
 		l.addScored(constants.plus(Range{0, candidates.Descents}))
