@@ -12,10 +12,26 @@ import (
 
 const waveRows = 3000
 
-// waved returns a network on rows of bytes, or of numbers, of a batch in any order. In each row an
-// entry of y scales the hidden units.
-func waved(asBytes, float32 bool, groups []float64) (d *Derivs, x, y, v []float64) {
-	const features, hidden, most = 64, 24, 3
+// A waved is a network of one hidden layer on rows of bytes or of numbers.
+type waved struct {
+	asBytes, float32 bool
+	large            bool // processors share the parts of its one sum over the batch
+}
+
+// eachWaved runs f with all networks.
+func eachWaved(f func(waved)) {
+	for i := range 8 {
+		f(waved{i&1 > 0, i&2 > 0, i&4 > 0})
+	}
+}
+
+// derivs returns the network's derivatives and points, of a batch in any order. In each row an
+// entry of y, or a constant, scales the hidden units.
+func (w waved) derivs(groups []float64) (d *Derivs, x, y, v []float64) {
+	features, hidden, most := 64, 24, 3
+	if w.large {
+		features, hidden = 200, 136
+	}
 	r := rand.New(rand.NewPCG(5, 6))
 	bytes, numbers := make([]byte, waveRows*features), make([]float64, waveRows*features)
 	for i := range bytes {
@@ -23,14 +39,18 @@ func waved(asBytes, float32 bool, groups []float64) (d *Derivs, x, y, v []float6
 		numbers[i] = float64(bytes[i]) / 255
 	}
 	table := testkit.Get(FloatTable(waveRows, features, numbers))
-	if asBytes {
+	if w.asBytes {
 		table = testkit.Get(ByteTable(waveRows, features, bytes, 1./255))
 	}
 	q := features*hidden + hidden + most
-	d = testkit.Get(Differentiate(Loss{P: 1, Q: q, Rows: waveRows, Float32: float32,
+	d = testkit.Get(Differentiate(Loss{P: 1, Q: q, Rows: waveRows, Float32: w.float32,
 		Inputs: []Input{{Name: "X", Shape: []int{features}, Batch: true}, {Name: "group", Batch: true}},
 		Build: func(x, y *Node, in []*Node) *Node {
 			h := Tanh(MatMul(in[0], Part(y, 0, features, hidden), false, false))
+			if w.large {
+				s := Gather(NewConst(y, "scales", most, 1, []float64{1, .5, 2}), in[1])
+				return Mean(Square(RowScale(h, Flatten(s))))
+			}
 			s := Gather(Part(y, q-most, most, 1), in[1])
 			out := MatVec(RowScale(h, Flatten(s)), PartVec(y, features*hidden, hidden), false)
 			return Add(Mean(Square(out)), Mul(SumAll(x), SumAll(Square(y))))
@@ -61,26 +81,24 @@ func TestWaves(t *testing.T) {
 	for i := range groups {
 		groups[i] = float64(i % 3)
 	}
-	for _, asBytes := range []bool{false, true} {
-		for _, float32 := range []bool{false, true} {
-			var want []float64
-			alone := 0
-			onProcessors(t, func(n int) {
-				d, x, y, v := waved(asBytes, float32, groups)
-				p, q := len(x), len(y)
-				got := make([]float64, 2*p+2*q+1)
-				got[0] = testkit.Get(d.ValueGrad(got[1:][:p], got[1+p:][:q], x, y))
-				testkit.OK(d.HVP(got[1+p+q:][:q], x, y, v))
-				testkit.OK(d.JVP(got[1+p+2*q:], x, y, v))
-				if list, _ := poolOf(d.Program).Scratch(); n == 1 {
-					want, alone = got, len(list)
-				} else if len(list) <= alone {
-					t.Errorf("%d processors have %d blocks of memory, as one has: they share no tiles", n, len(list))
-				}
-				sameBits(t, fmt.Sprintf("bytes=%t float32=%t, %d processors", asBytes, float32, n), got, want)
-			})
-		}
-	}
+	eachWaved(func(w waved) {
+		var want []float64
+		alone := 0
+		onProcessors(t, func(n int) {
+			d, x, y, v := w.derivs(groups)
+			p, q := len(x), len(y)
+			got := make([]float64, 2*p+2*q+1)
+			got[0] = testkit.Get(d.ValueGrad(got[1:][:p], got[1+p:][:q], x, y))
+			testkit.OK(d.HVP(got[1+p+q:][:q], x, y, v))
+			testkit.OK(d.JVP(got[1+p+2*q:], x, y, v))
+			if list, _ := poolOf(d.Program).Scratch(); n == 1 {
+				want, alone = got, len(list)
+			} else if len(list) <= alone {
+				t.Errorf("%d processors have %d blocks of memory, as one has: they share no tiles", n, len(list))
+			}
+			sameBits(t, fmt.Sprintf("%+v, %d processors", w, n), got, want)
+		})
+	})
 }
 
 // TestErrorsOfWaves: the first of two rows that are wrong is in the error, whoever finds which, and
@@ -88,17 +106,19 @@ func TestWaves(t *testing.T) {
 func TestErrorsOfWaves(t *testing.T) {
 	groups := make([]float64, waveRows)
 	groups[1200], groups[2900] = 3, 4
-	onProcessors(t, func(n int) {
-		d, x, y, v := waved(false, false, groups)
-		hv, again := make([]float64, len(y)), make([]float64, len(y))
-		for range 3 {
-			wantError(t, d.HVP(hv, x, y, v), dsbo.ErrShape, "that of row 1200 is 3")
-		}
-		right := testkit.Get(FloatTable(waveRows, 1, make([]float64, waveRows)))
-		testkit.OK(d.Bind("group", right, nil))
-		testkit.OK(d.HVP(hv, x, y, v))
-		fresh, _, _, _ := waved(false, false, make([]float64, waveRows))
-		testkit.OK(fresh.HVP(again, x, y, v))
-		sameBits(t, fmt.Sprintf("after errors, %d processors", n), hv, again)
-	})
+	for _, w := range []waved{{}, {large: true}} {
+		onProcessors(t, func(n int) {
+			d, x, y, v := w.derivs(groups)
+			hv, again := make([]float64, len(y)), make([]float64, len(y))
+			for range 3 {
+				wantError(t, d.HVP(hv, x, y, v), dsbo.ErrShape, "that of row 1200 is 3")
+			}
+			right := testkit.Get(FloatTable(waveRows, 1, make([]float64, waveRows)))
+			testkit.OK(d.Bind("group", right, nil))
+			testkit.OK(d.HVP(hv, x, y, v))
+			fresh, _, _, _ := w.derivs(make([]float64, waveRows))
+			testkit.OK(fresh.HVP(again, x, y, v))
+			sameBits(t, fmt.Sprintf("after errors, %+v, %d processors", w, n), hv, again)
+		})
+	}
 }

@@ -13,6 +13,7 @@ import (
 	"dsbo/data"
 	"dsbo/internal/testkit"
 	"dsbo/models"
+	"dsbo/models/nn"
 )
 
 // BenchmarkOracle times the oracle's questions on a new minibatch each, at a new point each, as a
@@ -107,8 +108,9 @@ func BenchmarkProcessors(b *testing.B) {
 	defer runtime.GOMAXPROCS(before)
 	s := byteShard(1000, 784, 10)
 	for name, m := range map[string]models.Model{
-		"mlp":   models.MLP{Features: 784, Outputs: 10, Hidden: []int{256, 128}},
-		"lenet": testkit.Get(models.ByName("lenet", models.Size{Features: 784, Classes: 10})),
+		"mlp":         models.MLP{Features: 784, Outputs: 10, Hidden: []int{256, 128}},
+		"lenet":       testkit.Get(models.ByName("lenet", models.Size{Features: 784, Classes: 10})),
+		"transformer": newSequences(),
 	} {
 		p, q := m.Dims()
 		x, y, v, dst := make([]float64, p), make([]float64, q), make([]float64, q), make([]float64, q)
@@ -140,4 +142,39 @@ func BenchmarkProcessors(b *testing.B) {
 			}
 		})
 	}
+}
+
+// sequences is a transformer of two blocks that reads the rows of a picture as a sequence.
+type sequences struct {
+	params      nn.Params
+	embed, last nn.Dense
+	positions   nn.Param
+	blocks      [2]nn.TransformerBlock
+}
+
+func newSequences() *sequences {
+	const width = 64
+	s := new(sequences)
+	s.embed = nn.NewDense(&s.params, "embed", 28, width)
+	s.positions = s.params.Matrix("positions", 28, width, nn.Init{Deviation: .05})
+	for i := range s.blocks {
+		s.blocks[i] = nn.NewTransformerBlock(&s.params, fmt.Sprint("block", i), width, 4, 2*width)
+	}
+	s.last = nn.NewDense(&s.params, "last", width, 10)
+	return s
+}
+
+func (s *sequences) Dims() (p, q int) { return 1, s.params.Len() }
+
+func (s *sequences) Upper(_, y *ad.Node, b models.Batch) *ad.Node {
+	h := nn.AddPositions(s.embed.Outputs(y, ad.Reshape(b.X, b.Rows*28, 28)), s.positions.Node(y))
+	for _, block := range s.blocks {
+		h = block.Outputs(y, h, b.Rows)
+	}
+	mean := ad.Scale(1./28, ad.TensorOf(h, b.Rows, 28, 64).Sum(1).Node)
+	return ad.Mean(nn.CrossEntropy(s.last.Outputs(y, mean), b.T))
+}
+
+func (s *sequences) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
+	return ad.Add(s.Upper(x, y, b), ad.Mul(ad.Exp(ad.Item(x, 0)), ad.SumAll(ad.Square(y))))
 }

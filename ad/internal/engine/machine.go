@@ -50,6 +50,7 @@ type machine[T Float] struct {
 	tail           *tailMemory[T] // of a tail that no crew shares; made at its first run
 
 	helpers []*machine[T] // that run tiles of waves
+	share   int           // of a helper: the part of shared sums that it adds to first
 
 	// running is the step that runs now, on examples from..to.
 	running struct {

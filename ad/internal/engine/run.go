@@ -143,6 +143,10 @@ func runTile[T Float](m *machine[T], st *stage, from, to int, groups []group, w 
 	m.loadTile(st, from, to)
 	for g, of := range groups {
 		steps := st.tiled[of.first:of.end]
+		if w != nil && w.shared[g] != nil {
+			w.addShared(m, t, g)
+			continue
+		}
 		if w != nil && slices.ContainsFunc(steps, func(k int) bool { return m.instrs[k].run && m.instrs[k].sums }) {
 			w.await(t, g)
 		}

@@ -10,18 +10,19 @@ import (
 // A wave is a pass over the tiles of a batch that processors share. Each takes the next tile, and
 // has memory of its own for what is not there whole. Sums over the batch are one after another in
 // the order of the tiles, so that bits do not depend on how many processors there are: a tile waits
-// until the tile before it has passed the same group.
+// until the tile before it has passed the same group, or adds to parts of a [sharedSum].
 type wave[T Float] struct {
-	pass   *stage     // whose tiled steps run
-	groups []group    // of its steps
-	mu     sync.Mutex // of all that follows but tile
-	moved  sync.Cond  // another group or tile is over
-	tile   int        // examples of a tile
-	taken  int        // tiles that are begun
-	ended  int        // tiles that are over
-	passed []int      // by tile: the groups that are over
-	failed int        // the first tile with an error, else how many tiles there are
-	err    error      // of that tile
+	pass   *stage          // whose tiled steps run
+	groups []group         // of its steps
+	mu     sync.Mutex      // of all that follows but tile
+	moved  sync.Cond       // another group or tile is over
+	tile   int             // examples of a tile
+	taken  int             // tiles that are begun
+	ended  int             // tiles that are over
+	passed []int           // by tile: the groups that are over
+	shared []*sharedSum[T] // by group: a sum whose parts processors share; nil for other groups
+	failed int             // the first tile with an error, else how many tiles there are
+	err    error           // of that tile
 }
 
 // takeTile returns the next tile, until there are no more or one has failed.
@@ -110,6 +111,9 @@ func newWave[T Float](m *machine[T], st *stage, groups []group) (w *wave[T], hel
 	}
 	w = &wave[T]{pass: st, groups: groups, tile: tile, passed: make([]int, (rows+tile-1)/tile)}
 	w.failed, w.moved.L = len(w.passed), &w.mu
+	for _, of := range groups {
+		w.shared = append(w.shared, newSharedSum(m, st.tiled[of.first:of.end], tile, helpers+1, len(w.passed)))
+	}
 	for _, a := range st.tables {
 		if s := &m.slots[a]; s.buf != nil {
 			s.whole()
@@ -126,6 +130,7 @@ func (w *wave[T]) run(m *machine[T], helpers int) {
 	ends := make([]func(), helpers)
 	for i, h := range m.helpers[:helpers] {
 		followMachine(h, m)
+		h.share = i + 1
 		ends[i] = sync.OnceFunc(kernel.End)
 		go func() {
 			defer ends[i]()
