@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -26,7 +27,7 @@ type row struct {
 	ours  func(ctx context.Context) result // in this process
 	most  map[string]string                // what ours/peer of a number may be at most
 
-	program []byte   // the peer's, in Python
+	program []byte   // the peer's, in Python or C++
 	args    []string // its arguments
 	mpi     bool     // whether it is an MPI job, whose result is parsed by readJob
 	mnist   bool     // whether it reads MNIST
@@ -45,27 +46,38 @@ type table struct {
 	columns   []column
 	rows      []row
 	oneThread bool // ours too has one thread
+	compiled  bool // the peer's program is in C++
 }
 
-func tables() []table { return []table{taskTable(), deepTable()} }
+func tables() []table { return []table{taskTable(), deepTable(), libtorchTable()} }
 
 // compare runs the chosen parts and prints their tables.
 func compare(ctx context.Context, o options, out io.Writer) {
 	chosen := testkit.Get(cli.Choose("only", o.only, parts()))
 	dir := testkit.Get(os.MkdirTemp("", "dsbo-peer"))
 	defer os.RemoveAll(dir)
-	fmt.Fprintf(out, "%s/%s, %d processors, GOMAXPROCS %d, kernels %s; the peer: %d ranks\n",
-		runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), o.procs, kernel.Active(), o.ranks)
-	r, err := newRival(ctx, dir, o)
-	if err != nil {
-		fmt.Fprintf(out, "the peer cannot run here, so this is ours alone: %v\n", err)
-	}
+	fmt.Fprintf(out, "%s/%s, %d processors, GOMAXPROCS %d, kernels %s; the peer: %d ranks, OpenBLAS for %s\n",
+		runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), o.procs, kernel.Active(), o.ranks,
+		cmp.Or(openBLAS(), "what it finds"))
 	for _, t := range tables() {
 		t.rows = slices.DeleteFunc(t.rows, func(w row) bool { return !slices.Contains(chosen, w.part) })
-		if len(t.rows) > 0 {
-			testkit.OK(cli.Table(out, t.measure(ctx, o, r)))
+		if len(t.rows) == 0 {
+			continue
 		}
+		r, err := t.rival(ctx, dir, o)
+		if err != nil {
+			fmt.Fprintf(out, "the peer cannot run here, so this is ours alone: %v\n", err)
+		}
+		testkit.OK(cli.Table(out, t.measure(ctx, o, r)))
 	}
+}
+
+// rival returns what runs the peer's programs of the table.
+func (t table) rival(ctx context.Context, dir string, o options) (*rival, error) {
+	if t.compiled {
+		return newLibtorch(ctx, dir, o.cxx)
+	}
+	return newRival(ctx, dir, o)
 }
 
 // measure measures the rows on both sides in turn, ours alone where there is no rival, and returns

@@ -19,12 +19,7 @@ import (
 // and Hessian-vector products, the first one at a new point (cold) and one more there (warm). The
 // texts beside a network are the most that ours/peer of these times may be.
 func deepTable() table {
-	t := table{oneThread: true}
-	for _, c := range []column{{name: "Gradient", header: "gradient, ms", most: true},
-		{name: "Cold", header: "HVP, ms", most: true}, {name: "Warm", header: "warm, ms"}} {
-		c.format, c.ratio = "%.2f", "%.3f"
-		t.columns = append(t.columns, c)
-	}
+	t := table{oneThread: true, columns: deepColumns()}
 	for _, d := range []struct{ network, gradient, product string }{
 		{"784-256-128-10", "0.7", "0.6"}, {"784-1024-1024-10", "0.7", "0.6"}, {"lenet", "0.8", "0.7"},
 	} {
@@ -41,34 +36,49 @@ func deepTable() table {
 	return t
 }
 
-// measureDeep measures the lower loss of a network on random pictures, each question for a number
-// of seconds, by vectors of the row's type, as the peer's are.
+// deepColumns are what is measured of a network.
+func deepColumns() []column {
+	columns := []column{{name: "Gradient", header: "gradient, ms", most: true},
+		{name: "Cold", header: "HVP, ms", most: true}, {name: "Warm", header: "warm, ms"}}
+	for i := range columns {
+		columns[i].format, columns[i].ratio = "%.2f", "%.3f"
+	}
+	return columns
+}
+
+// measureDeep measures the lower loss of a network as measureLoss does.
 func measureDeep(network string, batch int, kind dtype, seconds float64) result {
-	r := rand.New(rand.NewPCG(1, uint64(batch)))
-	pixels, labels := make([]uint8, batch*784), make([]uint8, batch)
+	m := networkOf(network)
+	p, q := m.Dims()
+	y := make([]float64, q)
+	m.(models.Starter).Start(y)
+	return measureLoss(ad.Loss{P: p, Q: q, Rows: batch, Float32: kind == f32,
+		Build: func(x, y *ad.Node, in []*ad.Node) *ad.Node {
+			return m.Lower(x, y, models.Batch{Rows: batch, X: in[0], T: in[1]})
+		}}, y, seconds)
+}
+
+// measureLoss measures a loss of random pictures of 784 numbers and their ten classes from y on,
+// each question for a number of seconds, by vectors of the loss's type, as the peer's are.
+func measureLoss(loss ad.Loss, y []float64, seconds float64) result {
+	r := rand.New(rand.NewPCG(1, uint64(loss.Rows)))
+	pixels, labels := make([]uint8, loss.Rows*784), make([]uint8, loss.Rows)
 	for i := range pixels {
 		pixels[i] = uint8(r.IntN(256))
 	}
 	for i := range labels {
 		labels[i] = uint8(r.IntN(10))
 	}
-	m := networkOf(network)
-	p, q := m.Dims()
-	d := testkit.Get(ad.Differentiate(ad.Loss{P: p, Q: q, Rows: batch, Float32: kind == f32,
-		Inputs: []ad.Input{{Name: "X", Shape: []int{784}, Batch: true}, {Name: "T", Shape: []int{10}, Batch: true}},
-		Build: func(x, y *ad.Node, in []*ad.Node) *ad.Node {
-			return m.Lower(x, y, models.Batch{Rows: batch, X: in[0], T: in[1]})
-		}}))
-	testkit.OK(d.Bind("X", testkit.Get(ad.ByteTable(batch, 784, pixels, 1./255)), nil))
+	loss.Inputs = []ad.Input{{Name: "X", Shape: []int{784}, Batch: true}, {Name: "T", Shape: []int{10}, Batch: true}}
+	d := testkit.Get(ad.Differentiate(loss))
+	testkit.OK(d.Bind("X", testkit.Get(ad.ByteTable(loss.Rows, 784, pixels, 1./255)), nil))
 	testkit.OK(d.Bind("T", testkit.Get(ad.LabelTable(labels, 10)), nil))
-	y := make([]float64, q)
-	m.(models.Starter).Start(y)
-	if kind == f64 {
-		return timesIn(&d.DerivsIn, make([]float64, p), y, seconds)
+	if !loss.Float32 {
+		return timesIn(&d.DerivsIn, make([]float64, loss.P), y, seconds)
 	}
-	single := make([]float32, q)
+	single := make([]float32, loss.Q)
 	linalg.Convert(single, y)
-	return timesIn(d.Float32(), make([]float32, p), single, seconds)
+	return timesIn(d.Float32(), make([]float32, loss.P), single, seconds)
 }
 
 // timesIn returns the medians of the times of derivatives in ms, each for a number of seconds. Cold

@@ -20,12 +20,13 @@ import (
 
 // options are the command line's.
 type options struct {
-	only           string
-	rounds         int
-	procs, ranks   int
-	python, mpirun string
-	peerArgs       string
-	worker         string
+	only           string // parts, with commas between
+	rounds         int    // runs of each row on either side
+	procs, ranks   int    // processors of ours, ranks of the peer's jobs
+	python, mpirun string // programs
+	peerArgs       string // for the peer's jobs
+	cxx            string // the compiler and its flags
+	worker         string // the row that this process measures
 }
 
 func main() { os.Exit(cli.Main("compare", command)) }
@@ -46,8 +47,10 @@ func command(ctx context.Context, args []string, stdout, _ io.Writer) error {
 	f.IntVar(&o.ranks, "ranks", 2, "`number` of ranks of the peer")
 	f.StringVar(&o.python, "python", "/usr/bin/python3", "`program` that is a Python with torch and mpi4py")
 	f.StringVar(&o.mpirun, "mpirun", "mpirun", "`program` that launches MPI jobs")
+	f.StringVar(&o.cxx, "cxx", "c++ -O2 -std=c++17 -I/usr/include/torch/csrc/api/include",
+		"`command` that compiles C++ with libtorch's headers and finds its libraries")
 	f.StringVar(&o.peerArgs, "peer-args", "", "more `arguments` for the peer's program")
-	f.Group("Programs", "procs", "ranks", "python", "mpirun", "peer-args")
+	f.Group("Programs", "procs", "ranks", "python", "mpirun", "peer-args", "cxx")
 	if err := f.Parse(args, stdout); err != nil {
 		return err
 	}

@@ -13,3 +13,8 @@ var torchProgram []byte
 //
 //go:embed ref_torch_products.py
 var torchProducts []byte
+
+// libtorchProducts is the text of a C++ program that times the same with libtorch.
+//
+//go:embed libtorch/products.cpp
+var libtorchProducts []byte

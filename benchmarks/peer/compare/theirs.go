@@ -19,6 +19,7 @@ import (
 
 // A rival runs the peer's programs.
 type rival struct {
+	binary         string // a compiled program, in place of all that follows but dir
 	python, mpirun string
 	ranks          int
 	args           []string // besides a job's
@@ -48,7 +49,11 @@ func (r *rival) measure(ctx context.Context, w row, columns []column) (result, e
 	if err := os.WriteFile(path, w.program, 0o600); err != nil {
 		return nil, err
 	}
-	line := slices.Concat([]string{r.python, path, "--out", out}, w.args)
+	program := []string{r.python, path}
+	if r.binary != "" {
+		program = []string{r.binary}
+	}
+	line := slices.Concat(program, []string{"--out", out}, w.args)
 	if w.mpi {
 		job := []string{r.mpirun, "--oversubscribe", "-np", strconv.Itoa(r.ranks)}
 		if os.Geteuid() == 0 {
@@ -82,22 +87,28 @@ const keptMemory = "glibc.malloc.mmap_threshold=1073741824:" +
 	"glibc.malloc.trim_threshold=8589934592:glibc.malloc.top_pad=268435456"
 
 // peerEnv is the environment of the peer's programs: one thread each, memory that is kept, and the
-// fastest kernels of OpenBLAS for this machine, which a release older than the machine does not
-// find by itself: it falls back on a Prescott's.
+// fastest kernels of OpenBLAS for this machine, whatever the caller's environment names.
 func peerEnv() []string {
-	const coreType, tunables = "OPENBLAS_CORETYPE", "GLIBC_TUNABLES"
 	env := append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1")
-	if os.Getenv(tunables) == "" {
-		env = append(env, tunables+"="+keptMemory)
+	if os.Getenv("GLIBC_TUNABLES") == "" {
+		env = append(env, "GLIBC_TUNABLES="+keptMemory)
 	}
-	switch {
-	case os.Getenv(coreType) != "":
-	case kernel.Supported(kernel.AVX512):
-		env = append(env, coreType+"=SkylakeX")
-	case kernel.Supported(kernel.AVX2):
-		env = append(env, coreType+"=Haswell")
+	if kernels := openBLAS(); kernels != "" {
+		env = append(env, "OPENBLAS_CORETYPE="+kernels)
 	}
 	return env
+}
+
+// openBLAS returns the kernels of OpenBLAS for this machine, "" where OpenBLAS is to choose. A
+// release older than the machine does not find them by itself: it falls back on a Prescott's.
+func openBLAS() string {
+	switch {
+	case kernel.Supported(kernel.AVX512):
+		return "SkylakeX"
+	case kernel.Supported(kernel.AVX2):
+		return "Haswell"
+	}
+	return ""
 }
 
 // readResult reads what the peer has written of a row.
