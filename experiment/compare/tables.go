@@ -59,7 +59,7 @@ func (k *ranking) Table() [][]string {
 			row = append(row, threeDigits(k.costReached(e, c)))
 		}
 		point := ""
-		if e.began() {
+		if e.began() && !math.IsNaN(k.median(e)) {
 			point = e.Method.Grid.String(e.search.best)
 		}
 		rows = append(rows, append(row, point, e.note()))

@@ -120,6 +120,21 @@ func TestSentenceOfTies(t *testing.T) {
 	}
 }
 
+// TestNoBestPoint: a method whose runs have no result has no best point of its grid.
+func TestNoBestPoint(t *testing.T) {
+	for state, want := range map[runs.State]string{runs.Finished: "alpha=1", runs.Diverged: "", refused: ""} {
+		k := handmade(t).Rankings[0]
+		for _, trial := range k.Entries[0].Best {
+			trial.State = state
+		}
+		for _, row := range k.Table() {
+			if got := row[len(row)-2]; row[0] == "dsoba" && got != want {
+				t.Errorf("%s: %q, want %q", state, got, want)
+			}
+		}
+	}
+}
+
 // TestNoteOfStates: a row without numbers says with how many seeds its runs ended in which way.
 func TestNoteOfStates(t *testing.T) {
 	for want, states := range map[string][]runs.State{

@@ -223,8 +223,8 @@ func (c *Classes) AUCEnds(k int) (low, high float64) {
 	for bin := range bins {
 		alike += float64(own[bin] * others[bin])
 	}
-	area := c.AUC(k).Value
-	return area - alike/(2*pairs), area + alike/(2*pairs)
+	area, half := c.AUC(k).Value, float64(alike/pairs/2)
+	return area - half, area + half
 }
 
 // AveragePrecision returns the area under the precision-recall curve of class k, as a sum of steps.
