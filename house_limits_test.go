@@ -26,9 +26,9 @@ var limits = map[rule]int{
 // further above its count than slack is to be lowered, so that what is saved stays saved.
 var budgets = map[string]size{
 	".":          {1_398, 8_689},
-	"ad":         {94_945, 125_686},
+	"ad":         {94_951, 125_702},
 	"algo":       {50_196, 35_205},
-	"benchmarks": {18_682, 13_109},
+	"benchmarks": {18_727, 13_109},
 	"cmd":        {88, 0},
 	"command":    {26_595, 52_771},
 	"data":       {11_540, 16_804},

@@ -25,8 +25,8 @@ func (p *preparation) words() (list []int) {
 }
 
 // nameWords collects the words of each input that sites announce. As with classes, a site announces
-// only words that at least leastNamed of its training rows have. Lists of another length than the
-// number of inputs come from a site of another version, and are an error.
+// only words that at least leastNamed of its rows have, test rows included. Lists of another length
+// than the number of inputs come from a site of another version, and are an error.
 func nameWords(p *preparation) error {
 	all, err := exchange(p.Sites, "words", func(i int) (n naming) {
 		for _, k := range p.words() {
@@ -169,8 +169,9 @@ func (p *preparation) countSite(i int, part []float64) error {
 	return nil
 }
 
-// chooseWords gives each word of an input that at least Options.Rare training rows of all sites
-// have a feature of its own; all other words share one. counts has the rows of the announced words
+// chooseWords gives each word of an input a feature of its own that enough training rows of all
+// sites have: as many of Options.Rare as is the share of the rows that train, since the model that
+// is kept has them all. All other words share a feature. counts has the rows of the announced words
 // in names. rare counts the rows left over, also with words that no site announced. An input whose
 // only feature would be the same in all rows is dropped.
 func (p *preparation) chooseWords(in *Input, names []string, missing float64, counts []float64) {

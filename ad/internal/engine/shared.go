@@ -38,7 +38,7 @@ func newSharedSum[T Float](m *machine[T], steps []int, tile, processors, tiles i
 	if parts < 2 || out.c == 1 { // a vector's kernel is another
 		return nil
 	}
-	columns := (a.c/parts + partGrain - 1) / partGrain * partGrain
+	columns := ((a.c+parts-1)/parts + partGrain - 1) / partGrain * partGrain
 	parts = (a.c + columns - 1) / columns
 	return &sharedSum[T]{ins: ins, by: make([]*machine[T], tiles), next: make([]int, parts),
 		adding: make([]bool, parts), columns: columns}

@@ -36,7 +36,8 @@ func TestPartsOfSum(t *testing.T) {
 	for _, c := range []struct{ columns, width, tile, processors, form, parts, wide int }{
 		{256, 784, 128, 2, numbers, 2, 128}, {200, 784, 128, 4, numbers, 2, 128}, {256, 784, 128, 16, numbers, 4, 64},
 		{127, 784, 512, 2, numbers, 0, 0}, {128, 128, 127, 2, numbers, 0, 0}, {128, 128, 128, 2, numbers, 2, 64},
-		{300, 100, 400, 3, numbers, 3, 128}, {256, 784, 128, 2, bytes, 0, 0}, {1 << 14, 1, 512, 2, numbers, 0, 0},
+		{300, 100, 400, 3, numbers, 3, 128}, {193, 784, 128, 3, numbers, 2, 128},
+		{256, 784, 128, 2, bytes, 0, 0}, {1 << 14, 1, 512, 2, numbers, 0, 0},
 	} {
 		m := new(machine[float32])
 		m.slots = []slot[float32]{{value: &value{r: c.tile, c: c.columns, base: -1}},

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"sync"
 
 	"dsbo/internal/cli"
 	"dsbo/internal/kernel"
@@ -59,25 +60,29 @@ func compare(ctx context.Context, o options, out io.Writer) {
 	fmt.Fprintf(out, "%s/%s, %d processors, GOMAXPROCS %d, kernels %s; the peer: %d ranks, OpenBLAS for %s\n",
 		runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), o.procs, kernel.Active(), o.ranks,
 		cmp.Or(openBLAS(), "what it finds"))
+	// once makes a rival at its first use; nil, with the reason printed, where it cannot run.
+	once := func(newRival func() (*rival, error)) func() *rival {
+		return sync.OnceValue(func() *rival {
+			r, err := newRival()
+			if err != nil {
+				fmt.Fprintf(out, "the peer cannot run here, so this is ours alone: %v\n", err)
+			}
+			return r
+		})
+	}
+	inPython := once(func() (*rival, error) { return newRival(ctx, dir, o) })
+	inCPP := once(func() (*rival, error) { return newLibtorch(ctx, dir, o.cxx) })
 	for _, t := range tables() {
 		t.rows = slices.DeleteFunc(t.rows, func(w row) bool { return !slices.Contains(chosen, w.part) })
 		if len(t.rows) == 0 {
 			continue
 		}
-		r, err := t.rival(ctx, dir, o)
-		if err != nil {
-			fmt.Fprintf(out, "the peer cannot run here, so this is ours alone: %v\n", err)
+		r := inPython
+		if t.compiled {
+			r = inCPP
 		}
-		testkit.OK(cli.Table(out, t.measure(ctx, o, r)))
+		testkit.OK(cli.Table(out, t.measure(ctx, o, r())))
 	}
-}
-
-// rival returns what runs the peer's programs of the table.
-func (t table) rival(ctx context.Context, dir string, o options) (*rival, error) {
-	if t.compiled {
-		return newLibtorch(ctx, dir, o.cxx)
-	}
-	return newRival(ctx, dir, o)
 }
 
 // measure measures the rows on both sides in turn, ours alone where there is no rival, and returns

@@ -45,13 +45,13 @@ func newRival(ctx context.Context, dir string, o options) (*rival, error) {
 
 // measure measures a row in new processes. The numbers of the columns must be above 0.
 func (r *rival) measure(ctx context.Context, w row, columns []column) (result, error) {
-	path, out := filepath.Join(r.dir, "program.py"), filepath.Join(r.dir, "result.json")
-	if err := os.WriteFile(path, w.program, 0o600); err != nil {
-		return nil, err
-	}
-	program := []string{r.python, path}
-	if r.binary != "" {
-		program = []string{r.binary}
+	out, program := filepath.Join(r.dir, "result.json"), []string{r.binary}
+	if r.binary == "" {
+		path := filepath.Join(r.dir, "program.py")
+		if err := os.WriteFile(path, w.program, 0o600); err != nil {
+			return nil, err
+		}
+		program = []string{r.python, path}
 	}
 	line := slices.Concat(program, []string{"--out", out}, w.args)
 	if w.mpi {
