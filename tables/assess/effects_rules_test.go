@@ -367,8 +367,20 @@ func TestRefusedFits(t *testing.T) {
 			t.Errorf("%s: refused %q, weights %v", name, f.Refused, f.weights)
 		}
 	}
-	y := targets(90, 45)
-	tables := simple(Number, 0, 3, 3, y)
+	y := targets(200, 100)
+	separable := simple(Class, 2, 2, 1, y)
+	read := separable.Sites[0].Read
+	separable.Sites[0].Read = func(from, to int, x []float64) {
+		read(from, to, x)
+		for r := range to - from {
+			x[2*r] = (2*y[from+r] - 1) * (1 + .01*x[2*r+1]) // its sign is the class
+		}
+	}
+	const apart = "the fit takes too many steps, as where classes separate, to say"
+	if f := fitted(separable); !strings.HasPrefix(f.Refused, apart) || f.weights != nil {
+		t.Errorf("classes apart: refused %q, weights %v", f.Refused, f.weights)
+	}
+	tables := simple(Number, 0, 3, 3, targets(90, 45))
 	for i := range tables.Sites {
 		read := tables.Sites[i].Read
 		tables.Sites[i].Read = func(from, to int, x []float64) {
