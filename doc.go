@@ -67,7 +67,7 @@
 //
 //	W and its checks         network/graph.go, matrix.go, validate.go
 //	an exact average         network/average.go; fixed.go, reduce.go, tree.go
-//	a wire                   network/codec.go encodes, round.go rounds, wiremix.go feeds back
+//	a wire                   network/wire.go encodes and rounds, wiremix.go feeds back
 //	sessions over gRPC       network/session/doc.go; exchange.go, meeting.go, tick.go
 //	masks                    network/masks
 //	who decides on members   network/register: decide.go, plan.go; the log: network/membership

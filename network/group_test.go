@@ -1,17 +1,19 @@
 package network_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"dsbo"
 	"dsbo/internal/testkit"
 	"dsbo/network"
 	"dsbo/network/networktest"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // What agents find together before there is a problem does not depend on where they are, and counts
@@ -69,4 +71,103 @@ func TestCollectiveNotFinite(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "sum 1 of 2 over all agents must be finite") {
 		t.Errorf("error %v", err)
 	}
+}
+
+// TestGatherTexts: each of two processes gets the texts of both.
+func TestGatherTexts(t *testing.T) {
+	teams, closeAll := networktest.Processes(newRing(2).W, []int{0}, []int{1})
+	defer closeAll()
+	for _, texts := range [][2]string{{"", ""}, {"a", ""}, {"abcd", "efghi"},
+		{strings.Repeat("λ", 100), "\x00\xff\x00"}} {
+		testkit.OK(errors.Join(networktest.RunAll(2, func(i int) error {
+			all := make([]string, 2)
+			all[i] = texts[i]
+			err := network.NewGroup(network.GroupConfig{N: 2, Team: teams[i]}).GatherTexts(t.Context(), "", all)
+			if err == nil && [2]string(all) != texts {
+				t.Errorf("process %d has %q; it must have %q", i, all, texts)
+			}
+			return err
+		})...))
+	}
+}
+
+// Three agents of one process find the mean of a number each, over a star: one to each of two
+// leaves, and back.
+func ExampleGroup_MeanNumbers() {
+	var sent dsbo.Traffic
+	group := network.NewGroup(network.GroupConfig{N: 3, Sent: &sent, Average: network.AverageOptions{}})
+	mean := make([]float64, 1)
+	err := group.MeanNumbers(context.Background(), "numbers", mean, func(i int, part []float64) error {
+		part[0] = float64(i)
+		return nil
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("mean %g by %d messages\n", mean[0], sent.Messages)
+	// Output:
+	// mean 1 by 4 messages
+}
+
+// Four agents on the paper's ring exchange their numbers until all hold the mean.
+func Example() {
+	g, err := network.New("ring", 4, network.Options{W: 0.5})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(g)
+	exchange := network.NewLocal(g.W)
+	x := [][]float64{{0}, {4}, {8}, {0}}
+	var agents sync.WaitGroup
+	for i := range x {
+		agents.Go(func() {
+			for range 60 {
+				if err := exchange.Mixer(i).Mix(context.Background(), x[i], x[i]); err != nil {
+					fmt.Println(err)
+					return
+				}
+			}
+		})
+	}
+	agents.Wait()
+	fmt.Println(x)
+	// Output:
+	// ring, 4 agents, ρ = 0.500000
+	// [[3] [3] [3] [3]]
+}
+
+// Four agents on a ring find the mean of their vectors at once, each to the last bit, and know what
+// that has cost.
+func ExampleAverages() {
+	g, err := network.New("ring", 4, network.Options{W: 0.5})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	averages, err := network.NewAverages(network.NewLocal(g.W), g.W, network.AverageOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	x := [][]float64{{0, 1e9}, {4, 0.5}, {8, -1e9}, {0, 0.25}}
+	sent := make([]dsbo.Traffic, len(x))
+	var agents sync.WaitGroup
+	for i := range x {
+		agents.Go(func() {
+			a := averages.Agent(i)
+			if err := a.Average(context.Background(), dsbo.Named{Name: "x", Value: x[i]}); err != nil {
+				fmt.Println(err)
+			}
+			sent[i] = a.Sent()
+		})
+	}
+	agents.Wait()
+	fmt.Println(x)
+	fmt.Printf("agent 0 sent %d messages with %d numbers in %d bytes\n", sent[0].Messages,
+		sent[0].Floats, sent[0].Bytes)
+	// Output:
+	// [[3 0.1875] [3 0.1875] [3 0.1875] [3 0.1875]]
+	// agent 0 sent 2 messages with 4 numbers in 128 bytes
 }

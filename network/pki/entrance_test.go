@@ -1,14 +1,27 @@
 package pki
 
 import (
+	"bytes"
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/binary"
 	"errors"
 	"io"
+	"log/slog"
+	"math/big"
 	"net"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"dsbo"
 	"dsbo/internal/testkit"
+	"dsbo/internal/wording"
 )
 
 // A pipeListener is a listener of connections in memory.
@@ -125,4 +138,176 @@ func TestStranger(t *testing.T) {
 		}
 		testkit.OK(h.Close())
 	})
+}
+
+// FuzzFiles: the content of certificate and key files is read, or refused with an error; what is
+// read as a certificate is one.
+func FuzzFiles(f *testing.F) {
+	a := testkit.Get(NewAuthority("run", time.Unix(0, 0), time.Unix(1, 0)))
+	f.Add(append([]byte("text before it\n"), certificatesPEM(a.all...)...))
+	f.Add(
+		[]byte(
+			"-----BEGIN EC PARAMETERS-----\nBgA=\n-----END EC PARAMETERS-----\n-----BEGIN PRIVATE " +
+				"KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if key, err := parseKey(text); err == nil && key.Public() == nil {
+			t.Error("a key without a public one")
+		}
+		all, err := parseCertificates(text)
+		if err != nil {
+			return
+		}
+		if again := testkit.Get(parseCertificates(certificatesPEM(all...))); len(again) != len(all) ||
+			!bytes.Equal(again[0].Raw, all[0].Raw) {
+			t.Errorf("%d certificates were written as %d", len(all), len(again))
+		}
+	})
+}
+
+// TestHosts: agents connect to a server whose certificate their authority has signed for its host,
+// by name or address, and to no other one; agents' certificates are none of hosts.
+func TestHosts(t *testing.T) {
+	from, until := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	ours, others := testkit.Get(NewAuthority("ours", from, until)), testkit.Get(NewAuthority("others", from, until))
+	id := testkit.Get(ours.Issue(1, from, until))
+	host := func(a *Authority, name string) tls.Certificate {
+		dir := t.TempDir()
+		testkit.OK(a.SaveHost(dir, "relay", name, from, until))
+		if err := a.SaveHost(dir, "relay", name, from, until); !errors.Is(err, dsbo.ErrConfig) {
+			t.Errorf("error %v for files that are there", err)
+		}
+		return *testkit.Get(LoadHost(dir, "relay"))
+	}
+	for _, c := range []struct {
+		name        string
+		certificate tls.Certificate
+		to          string
+		want        string
+	}{
+		{"a name", host(ours, "relay.example"), "relay.example", ""},
+		{"an address", host(ours, "127.0.0.1"), "127.0.0.1", ""},
+		{"another name", host(ours, "relay.example"), "other.example", "valid for relay.example, not other.example"},
+		{"another authority", host(others, "relay.example"), "relay.example", "unknown authority"},
+		{"an agent's", id.certificate, "relay.example", "valid for agent-1, not relay.example"},
+	} {
+		l := testkit.Get(tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{c.certificate}}))
+		go func() {
+			conn := testkit.Get(l.Accept())
+			_ = conn.(*tls.Conn).Handshake()
+			conn.Close()
+		}()
+		near := testkit.Get(net.Dial("tcp", l.Addr().String()))
+		err := tls.Client(near, id.ToHost(c.to)).Handshake()
+		near.Close()
+		l.Close()
+		if c.want != "" {
+			testkit.WantError(t, c.name, err, nil, c.want)
+		} else if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	if _, err := LoadHost(t.TempDir(), "relay"); !errors.Is(err, dsbo.ErrConfig) {
+		t.Errorf("error %v without files", err)
+	}
+}
+
+// TestOthersTextInLogs: what others have sent moves no terminal, in none of the forms of a log.
+func TestOthersTextInLogs(t *testing.T) {
+	for name, handler := range map[string]func(io.Writer) slog.Handler{
+		"text": func(w io.Writer) slog.Handler { return slog.NewTextHandler(w, nil) },
+		"json": func(w io.Writer) slog.Handler { return slog.NewJSONHandler(w, nil) },
+	} {
+		var b bytes.Buffer
+		const sent = "bad\x1b[2J\u202e\nlevel=ERROR"
+		LimitLog(slog.New(handler(&b))).Warn("refused", "reason", errors.New(sent), "says", sent)
+		line := strings.TrimSuffix(b.String(), "\n")
+		if !wording.Printable(line) || strings.Count(line, "202e") != 2 {
+			t.Errorf("%s: the line is %q; it must be one, and show what was sent twice", name, line)
+		}
+	}
+}
+
+// TestLimit: lines of a kind come ten at once, then one each ten seconds with the number of those
+// left out; other kinds come beside them.
+func TestLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b bytes.Buffer
+		log := LimitLog(slog.New(slog.NewTextHandler(&b, nil))).With("agent", 3)
+		lines := func() int {
+			n := strings.Count(b.String(), "\n")
+			return n
+		}
+		for range 1000 {
+			log.Info("refused", "from", "a stranger")
+		}
+		if lines() != burst {
+			t.Errorf("%d lines of 1000 came; they must be %d", lines(), burst)
+		}
+		log.Info("lost", "neighbour", 1)
+		log.Info("lost", "neighbour", 2)
+		if lines() != burst+2 {
+			t.Errorf("%d lines; those of other kinds must come", lines())
+		}
+		b.Reset()
+		for range 100 {
+			time.Sleep(time.Second)
+			log.Info("refused")
+		}
+		if got := b.String(); lines() != 10 || !strings.Contains(got, `agent=3 left_out=999`) ||
+			!strings.Contains(got, `left_out=9`+"\n") {
+			t.Errorf(
+				"in 100 s came\n%s\nthey must be 10 lines, the first of which says that 999 were left out, the "+
+					"others 9", got)
+		}
+	})
+}
+
+// signer returns a key, and a certificate of it.
+func signer() (*ecdsa.PrivateKey, *x509.Certificate) {
+	key := testkit.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
+	of := &x509.Certificate{SerialNumber: big.NewInt(1)}
+	der := testkit.Get(x509.CreateCertificate(rand.Reader, of, of, &key.PublicKey, key))
+	return key, testkit.Get(x509.ParseCertificate(der))
+}
+
+// TestCheckSignature: what is remembered is one signature of one text by one key; no other one is
+// good for it.
+func TestCheckSignature(t *testing.T) {
+	key, by := signer()
+	_, other := signer()
+	text := []byte("vote 1")
+	signature := testkit.Get(crypto.SignMessage(key, rand.Reader, text, crypto.SHA256))
+	for range 2 { // before it is remembered, and after
+		if err := checkSignature(by, []byte("vote 2"), signature); err == nil {
+			t.Error("the signature of another text must not be good")
+		}
+		if checkSignature(other, text, signature) == nil || checkSignature(by, text, signature[1:]) == nil ||
+			checkSignature(by, append(text, signature[0]), signature[1:]) == nil {
+			t.Error("another key's signature, and a part of one, must not be good")
+		}
+		if err := checkSignature(by, text, signature); err != nil {
+			t.Error(err)
+		}
+	}
+	if known, _ := good.value(digestOf(by, text, signature)); !known {
+		t.Error("a signature that was good must be remembered")
+	}
+	none := []byte("none that a key makes")
+	good.note(digestOf(by, text, none), true)
+	if err := checkSignature(by, text, none); err != nil {
+		t.Errorf("a signature that this process says to be its own is checked: %v", err)
+	}
+}
+
+// TestRememberedSignatures: what is remembered is bounded, and the newest is.
+func TestRememberedSignatures(t *testing.T) {
+	_, by := signer()
+	for k := range 2 * mostRemembered {
+		text := binary.LittleEndian.AppendUint64(nil, uint64(k))
+		good.note(digestOf(by, text, nil), true)
+		newest, _ := good.value(digestOf(by, text, nil))
+		if size := len(good.of); size > mostRemembered || !newest {
+			t.Fatalf("%d are remembered; there must be at most %d, with the newest", size, mostRemembered)
+		}
+	}
 }

@@ -18,5 +18,5 @@
 // That is so whatever crashes, is cut or loses its disk, as far as each state is on a disk before
 // what follows from it is sent. Numbers: [State.Next]. Answers of others are checked and verified
 // before they are used ([Rule.Verify]). decide.go has the rule, plan.go what follows
-// for given members, line.go the line of the log.
+// for given members, and the line of the log.
 package register

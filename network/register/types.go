@@ -103,3 +103,40 @@ func (e *RefusedError) Error() string { return fmt.Sprintf("agent %d is refused:
 
 // ErrLost is the error of [Decide] if all agents are present and none has a state to resume.
 var ErrLost = errors.New("nobody has a state to go on with: begin the run anew")
+
+// A Store is an agent's folder, as sessions need it. All its methods may block on a disk; none is
+// called while another one runs.
+type Store interface {
+	// Register returns what SaveRegister was given last, the zero value if there is nothing.
+	Register() (State, error)
+	// SaveRegister keeps a state, whole or not at all, before it returns.
+	SaveRegister(State) error
+	// Points returns the checkpoints that the agent has, and the result as one.
+	Points() ([]Point, error)
+	// Kept returns digests of what the agent has found together with the others outside of
+	// iterations, by name.
+	Kept() (map[string]string, error)
+	// Handover returns the state for an agent that begins at a point without having it. It is at
+	// most 1 GiB, and reveals nothing of this agent's data but the common state.
+	Handover(p Point) ([]byte, error)
+}
+
+// ErrFinal is what an agent finds in place of a next session once a quorum has the result, and it
+// too.
+var ErrFinal = errors.New("the result is final")
+
+// An Over is the notice that a session has ended. The run continues with the next one.
+type Over struct {
+	Session uint64 // its number
+	Agent   int    // because of whom
+	Why     string
+	Slow    bool  // as an agent computed for too long
+	Cause   error // of this agent's process; nil: Why is all that is known
+}
+
+func (o *Over) Error() string {
+	return fmt.Sprintf("session %d is over because of agent %d: %s", o.Session, o.Agent, o.Why)
+}
+
+// Unwrap returns the cause.
+func (o *Over) Unwrap() error { return o.Cause }

@@ -2,14 +2,17 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net"
 	"slices"
 	"time"
 
+	"dsbo"
 	"dsbo/network"
 	"dsbo/network/pki"
 	"dsbo/network/register"
+	"dsbo/network/relay"
 )
 
 // A Config is an agent's identity and settings, and its neighbours. All agents of a run have the
@@ -187,4 +190,125 @@ func (c *Config) neighbours() []int {
 		return c.admissionNeighbours
 	}
 	return c.Matrix.Neighbours(c.Agent)
+}
+
+func orDefault[T comparable](v *T, d T) {
+	var zero T
+	if *v == zero {
+		*v = d
+	}
+}
+
+// withDefaults returns c with its zeros replaced, as the comments of its fields have it, and lines
+// of the log at a bounded rate.
+func (c Config) withDefaults() Config {
+	orDefault(&c.MaxFloats, 1<<24)
+	orDefault(&c.SilentAfter, 5*time.Second)
+	orDefault(&c.Heartbeat, min(500*time.Millisecond, c.SilentAfter/4))
+	orDefault(&c.Grace, 2*c.SilentAfter)
+	orDefault(&c.PeerTimeout, 20*time.Minute)
+	c.PeerTimeout = max(c.PeerTimeout, 2*c.AbsentAfter) // else a meeting ends before it does without an agent
+	orDefault(&c.ComputeTimeout, max(24*time.Hour, c.PeerTimeout))
+	orDefault(&c.StragglerDeadline, c.ComputeTimeout)
+	orDefault(&c.Instance, uint64(time.Now().UnixNano()))
+	c.Log = pki.LimitLog(c.Log)
+	if c.Admission != "" {
+		c.admissionNeighbours, _ = c.rule(c.Identity).Admission(c.Agent, c.Admission) // newWarrants has the error
+	}
+	if c.Dial == nil {
+		c.Dial = relay.Dialer{}.Dial
+	}
+	if c.Wrap == nil {
+		c.Wrap = func(_ int, s Sender) Sender { return s }
+	}
+	return c
+}
+
+// rule returns the rule of decision, which all agents have; id is this agent's certificate, nil
+// without.
+func (c *Config) rule(id *pki.Identity) register.Rule {
+	r := register.Rule{Run: c.Run, Hash: c.Hash, Matrix: c.Matrix, Quorum: c.Quorum, FewMembers: c.FewMembers,
+		LeastMembers: c.LeastMembers, Masked: !c.Unmasked}
+	if id != nil {
+		r.Authority = id
+	}
+	return r
+}
+
+// tagKey returns the key of the tag of this agent's data, which is its certificate's; nil: there is
+// no certificate.
+func (c *Config) tagKey() ([]byte, error) {
+	if c.Identity == nil {
+		return nil, nil
+	}
+	return c.Identity.Derive("dsbo tag of data")
+}
+
+// mostFloats bounds MaxFloats: gRPC counts the bytes of a message in 31 bits.
+const mostFloats = (1<<31 - 1 - headerSize) / 8
+
+// validate returns an error that matches dsbo.ErrConfig and names the first setting that
+// cannot work or is not safe. Times, texts and the quorum are not checked: those who make a Config
+// of a cluster file and of flags have checked them by these names.
+func (c *Config) validate() error {
+	n := c.Matrix.N()
+	switch {
+	case c.Agent < 0 || c.Agent >= n && c.Admission == "":
+		return dsbo.ConfigErrorf("Agent must be 0 to %d, or have an Admission; it is %d", n-1, c.Agent)
+	case len(c.Addresses) != n:
+		return dsbo.ConfigErrorf("Addresses must be those of %d agents; their number: %d", n, len(c.Addresses))
+	case c.MaxFloats < 1 || c.MaxFloats > mostFloats:
+		return dsbo.ConfigErrorf("MaxFloats must be 1 to %d; it is %d", mostFloats, c.MaxFloats)
+	case c.Identity != nil && c.Identity.Agent != c.Agent:
+		return dsbo.ConfigErrorf("Identity must be the certificate of agent %d; it is that of agent %d",
+			c.Agent, c.Identity.Agent)
+	}
+	return c.validateAddresses()
+}
+
+// An UnprotectedError is the refusal of connections to other machines that have no certificates.
+type UnprotectedError struct {
+	Reason string // whose connections they are
+}
+
+func (e *UnprotectedError) Error() string { return e.Reason + ": Identity or Insecure must be set" }
+
+// validateAddresses returns an error if two neighbours cannot connect, or connections between
+// machines would lack certificates.
+func (c *Config) validateAddresses() error {
+	listen := c.Listen
+	if c.Listener != nil {
+		listen = c.Listener.Addr().String()
+	}
+	for i, a := range c.Addresses {
+		switch { // dials and isRelayed are false of agents that are no neighbours
+		case a == "" && slices.Contains(c.admissionNeighbours, i):
+			return dsbo.ConfigErrorf(
+				"agent %d connects to its neighbours, which must have addresses; agent %d has none", c.Agent, i)
+		case c.isRelayed(i) && (c.Relay == "" || c.Identity == nil):
+			return dsbo.ConfigErrorf(
+				"agents %d and %d are neighbours, and neither has an address: there must be a relay, and "+
+					"certificates for it",
+				min(i, c.Agent), max(i, c.Agent))
+		case a != "" && (c.dials(i) || i == c.Agent && listen == "") && !c.allowsRemote(a):
+			return unprotectedError("address of agent %d: %s is on another machine and agent %d has no certificate", i,
+				a, c.Agent)
+		}
+	}
+	if listen != "" && !c.allowsRemote(listen) {
+		return unprotectedError("agent %d listens on %s, which other machines reach, and has no certificate", c.Agent,
+			listen)
+	}
+	return nil
+}
+
+func unprotectedError(format string, args ...any) error {
+	return dsbo.ConfigErrorf("%w", &UnprotectedError{fmt.Sprintf(format, args...)})
+}
+
+// allowsRemote reports whether connections to an address have certificates, need none as only this
+// machine reaches it, or are allowed without.
+func (c *Config) allowsRemote(address string) bool {
+	host, _, _ := net.SplitHostPort(address)
+	return c.Identity != nil || c.Insecure || host == "localhost" || net.ParseIP(host).IsLoopback()
 }

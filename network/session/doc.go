@@ -26,8 +26,8 @@
 // Exchanges of a session are numbered from 0. In each an agent sends one vector to every neighbour
 // (exchange.go) and waits for theirs, so an agent is at most one exchange ahead of a neighbour, and
 // two slots a neighbour are enough. A vector that is too long, of another purpose, or not finite
-// without its sender's announcement, ends the session, and the log names its sender. mix.go,
-// gather.go and reduce.go are the kinds of exchange.
+// without its sender's announcement, ends the session, and the log names its sender. mix.go has
+// the kinds of exchange.
 //
 // A broken connection may be remade within Config.Grace without ending the session: the hellos have
 // the number of the vector due, and each side sends its last two again, the same bytes.
@@ -35,7 +35,7 @@
 // # Who ends a session
 //
 // Any member, by a message to all (Agent.endLocked): because a neighbour is silent, is a new
-// process, is too slow or sends an impossible frame, or because its own disk fails. patience.go has
+// process, is too slow or sends an impossible frame, or because its own disk fails. tick.go has
 // the checks of each heartbeat. Once all members have the result, the session ends at each without
 // a word (Agent.sealed).
 //

@@ -1,16 +1,20 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
+	"errors"
 	"maps"
 	"net"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"dsbo"
 	"dsbo/internal/wording"
 	"dsbo/network/pki"
+	"dsbo/network/register"
 	"dsbo/network/relay"
 
 	rpc "google.golang.org/grpc"
@@ -193,4 +197,120 @@ func (l *links) refuse(from net.Addr, reason error) {
 	if !again {
 		l.config.Log.Warn("refused a connection", "from", from.String(), "reason", text)
 	}
+}
+
+// Between two attempts to listen passes firstRetry, then twice as long each time up to lastListen.
+const lastListen = 2 * time.Second
+
+// waitLogPeriod is the period at which the log repeats the reason why listening waits.
+const waitLogPeriod = time.Minute
+
+// listen serves a listener or, without one, Config.Listen or this agent's address. If the port is
+// taken or the name is not known yet, it retries, with a connecting agent's back-off, and so it
+// does where its own listener ends by itself.
+func (l *links) listen(given net.Listener) {
+	if given != nil {
+		l.serve(given)
+		return
+	}
+	address := cmp.Or(l.config.Listen, l.config.address(l.config.Agent))
+	var logged time.Time
+	for pause := firstRetry; l.closing.Err() == nil; pause = min(2*pause, lastListen) {
+		listener, err := new(net.ListenConfig).Listen(l.closing, "tcp", address)
+		if err == nil {
+			l.waits.Store("")
+			l.config.Log.Info("listening", "address", address)
+			l.serve(listener)
+			pause, logged = firstRetry, time.Time{}
+		} else if l.closing.Err() == nil {
+			reason := wording.Plain(err.Error())
+			l.waits.Store("it cannot listen on its address, " + address + ": " + reason)
+			if now := time.Now(); logged.IsZero() || now.Sub(logged) >= waitLogPeriod {
+				logged = now
+				l.config.Log.Warn("cannot listen yet, and tries again", "address", address, "reason", reason)
+			}
+		}
+		select {
+		case <-time.After(pause):
+		case <-l.closing.Done():
+		}
+	}
+}
+
+// serve accepts connections of a listener until the links are closed, or the listener is.
+func (l *links) serve(listener net.Listener) {
+	err := l.server.Serve(pki.LimitStrangers(listener, strangerLimits))
+	if err != nil && !errors.Is(err, rpc.ErrServerStopped) { // before it began
+		l.config.Log.Error("no longer listening", "reason", err)
+	}
+}
+
+// waiting returns the reason why the agent cannot listen at its address yet; "" if it listens, or
+// has none.
+func (l *links) waiting() string {
+	text, _ := l.waits.Load().(string)
+	return text
+}
+
+// identity returns the certificate of now, as a member of the run; nil: there is none.
+func (l *links) identity() *pki.Identity { return l.member.Load() }
+
+func (l *links) rule() register.Rule { return l.config.rule(l.identity()) }
+
+// renew gives this agent another certificate, or other authorities, and remakes all its
+// connections. The key may change unless Config.Keys has it. Anything else is an error that matches
+// dsbo.ErrConfig, and changes nothing.
+func (l *links) renew(id *pki.Identity) error {
+	c := l.config
+	switch {
+	case l.identity() == nil:
+		return dsbo.ConfigErrorf("agent %d began without a certificate, and must go on without one", c.Agent)
+	case id.Agent != c.Agent:
+		return dsbo.ConfigErrorf("the certificate must be that of agent %d; it is that of agent %d",
+			c.Agent, id.Agent)
+	}
+	id, err := id.InRun(c.Run, c.Keys)
+	if err != nil {
+		return err
+	}
+	l.member.Store(id)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for conn := range l.conns {
+		conn.drop(errRenewed)
+	}
+	return nil
+}
+
+// serverSettings are the settings of a listener, each of whose connections has the certificate of
+// its time.
+func (l *links) serverSettings() *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS13,
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+			now := l.identity().Server()
+			now.NextProtos = []string{"h2"} // which gRPC adds to the settings that it is given, and requires
+			return now, nil
+		},
+	}
+}
+
+// keyOf returns the SHA-256 of the public key with which the other side of a connection came, in
+// hexadecimal; "" if it has none.
+func keyOf(auth credentials.AuthInfo) string {
+	theirs := stateOf(auth).PeerCertificates
+	if len(theirs) == 0 {
+		return ""
+	}
+	return pki.KeyDigest(theirs[0])
+}
+
+// connectionExpiry returns when the first certificate of a connection expires, of either side; the
+// zero time if it has none.
+func connectionExpiry(own *pki.Identity, auth credentials.AuthInfo) time.Time {
+	theirs := pki.ExpiryOf(stateOf(auth).VerifiedChains)
+	if own != nil && own.Expires().Before(theirs) {
+		return own.Expires()
+	}
+	return theirs
 }
