@@ -13,7 +13,7 @@
 // openssl, step-ca or a program of its own. [Files] reads certificates again when they change.
 //
 // A server that strangers reach bounds what they cost: connections before they are identified
-// ([LimitStrangers]), lines of the log ([LimitLog]), and repeated signatures ([checkSignature]).
+// ([LimitStrangers]), lines of the log ([LimitLog]), and repeated signatures ([Trust.Verify]).
 //
 // # Files
 //

@@ -2,17 +2,10 @@ package pki
 
 import (
 	"bytes"
-	"crypto"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/binary"
 	"errors"
 	"io"
 	"log/slog"
-	"math/big"
 	"net"
 	"strings"
 	"testing"
@@ -262,52 +255,39 @@ func TestLimit(t *testing.T) {
 	})
 }
 
-// signer returns a key, and a certificate of it.
-func signer() (*ecdsa.PrivateKey, *x509.Certificate) {
-	key := testkit.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
-	of := &x509.Certificate{SerialNumber: big.NewInt(1)}
-	der := testkit.Get(x509.CreateCertificate(rand.Reader, of, of, &key.PublicKey, key))
-	return key, testkit.Get(x509.ParseCertificate(der))
-}
-
-// TestCheckSignature: what is remembered is one signature of one text by one key; no other one is
-// good for it.
-func TestCheckSignature(t *testing.T) {
-	key, by := signer()
-	_, other := signer()
-	text := []byte("vote 1")
-	signature := testkit.Get(crypto.SignMessage(key, rand.Reader, text, crypto.SHA256))
+// TestRemembered: what is remembered is bounded, has the newest, and is good for nothing but the
+// agent, certificate, message, signature, authorities and time that it was found of.
+func TestRemembered(t *testing.T) {
+	now := time.Now()
+	a, other := testkit.Get(NewAuthority("one", now, now.Add(time.Hour))),
+		testkit.Get(NewAuthority("other", now, now.Add(time.Hour)))
+	id := testkit.Get(a.Issue(1, now, now.Add(time.Minute)))
+	message := []byte("vote 1")
+	signature := testkit.Get(id.Sign(message))
+	whole, known := a.Trust(), func(agent int, message, signature []byte, now time.Time) bool {
+		return a.Trust().Verify(agent, id.Certificate(), message, signature, now) == nil
+	}
 	for range 2 { // before it is remembered, and after
-		if err := checkSignature(by, []byte("vote 2"), signature); err == nil {
-			t.Error("the signature of another text must not be good")
+		if known(1, []byte("vote 2"), signature, now) || known(2, message, signature, now) ||
+			known(1, append(message, signature[0]), signature[1:], now) ||
+			known(1, message, signature, now.Add(2*time.Minute)) ||
+			other.Trust().Verify(1, id.Certificate(), message, signature, now) == nil {
+			t.Error("what was not signed is good")
 		}
-		if checkSignature(other, text, signature) == nil || checkSignature(by, text, signature[1:]) == nil ||
-			checkSignature(by, append(text, signature[0]), signature[1:]) == nil {
-			t.Error("another key's signature, and a part of one, must not be good")
-		}
-		if err := checkSignature(by, text, signature); err != nil {
-			t.Error(err)
+		if !known(1, message, signature, now) {
+			t.Error("what was signed is not good")
 		}
 	}
-	if known, _ := good.value(digestOf(by, text, signature)); !known {
-		t.Error("a signature that was good must be remembered")
+	proofs.of = map[digest]proof{}
+	for k := range mostRemembered {
+		proofs.of[whole.digestOf(k, nil, nil, nil)] = proof{}
+	}
+	if !known(1, message, signature, now) || len(proofs.of) != 1 {
+		t.Errorf("%d are remembered after one too many", len(proofs.of))
 	}
 	none := []byte("none that a key makes")
-	good.note(digestOf(by, text, none), true)
-	if err := checkSignature(by, text, none); err != nil {
-		t.Errorf("a signature that this process says to be its own is checked: %v", err)
-	}
-}
-
-// TestRememberedSignatures: what is remembered is bounded, and the newest is.
-func TestRememberedSignatures(t *testing.T) {
-	_, by := signer()
-	for k := range 2 * mostRemembered {
-		text := binary.LittleEndian.AppendUint64(nil, uint64(k))
-		good.note(digestOf(by, text, nil), true)
-		newest, _ := good.value(digestOf(by, text, nil))
-		if size := len(good.of); size > mostRemembered || !newest {
-			t.Fatalf("%d are remembered; there must be at most %d, with the newest", size, mostRemembered)
-		}
+	proofs.of[whole.digestOf(1, id.Certificate(), message, none)] = proof{id.certificate.Leaf, now, now}
+	if !known(1, message, none, now) {
+		t.Error("what is remembered is proved again")
 	}
 }

@@ -48,11 +48,7 @@ func sign(pair tls.Certificate, message []byte) ([]byte, error) {
 	if signatureAlgorithms[pair.Leaf.PublicKeyAlgorithm] == x509.PureEd25519 {
 		hash = 0 // of the message itself
 	}
-	signature, err := crypto.SignMessage(signer, rand.Reader, message, hash)
-	if err == nil { // so that its check by this process costs a hash alone
-		good.note(digestOf(pair.Leaf, message, signature), true)
-	}
-	return signature, err
+	return crypto.SignMessage(signer, rand.Reader, message, hash)
 }
 
 // Trust is the authorities that are known: the authorities of a ca.pem.
@@ -89,43 +85,42 @@ func (t *Trust) AuthorityKeys() (keys []string) {
 
 // Verify returns an error unless an agent has signed the message: the certificate, in DER and with
 // intermediate ones after it, must be the agent's, signed by one of the authorities and valid at
-// the time now, and the signature must be of its key.
+// the time now, and the signature must be of its key. It remembers what it has found good: agents
+// are shown the same answers again and again, and each repetition costs only a hash.
 func (t *Trust) Verify(agent int, certificate, message, signature []byte, now time.Time) error {
-	valid, err := t.prove(agent, certificate, now)
-	if err == nil {
-		err = t.member.check(agent, valid)
+	d := t.digestOf(agent, certificate, message, signature)
+	proofs.Lock()
+	p, known := proofs.of[d]
+	proofs.Unlock()
+	if !known || now.Before(p.from) || now.After(p.until) {
+		var err error
+		if p, err = t.prove(agent, certificate, message, signature, now); err != nil {
+			return err
+		}
+		proofs.Lock()
+		if len(proofs.of)%mostRemembered == 0 { // at the start, and when it is full: all are forgotten at once
+			proofs.of = map[digest]proof{}
+		}
+		proofs.of[d] = p
+		proofs.Unlock()
 	}
-	if err != nil {
-		return err
-	}
-	return checkSignature(valid, message, signature)
+	return t.member.check(agent, p.certificate)
 }
 
-// prove returns an agent's certificate, the first of a chain, if it is valid at the time now. It
-// remembers until when one is that was verified.
-func (t *Trust) prove(agent int, chain []byte, now time.Time) (*x509.Certificate, error) {
-	all := sha256.Sum256(chain)
-	text := binary.LittleEndian.AppendUint64(all[:], uint64(agent))
-	for _, a := range t.authorities {
-		text = append(text, a.Raw...) // whose length is in it
-	}
-	d := sha256.Sum256(text)
-	p, known := proofs.value(d)
-	if known && !now.Before(p.from) && !now.After(p.until) {
-		return p.certificate, nil
-	}
+// prove is Verify for members of any run, without what is remembered.
+func (t *Trust) prove(agent int, chain, message, signature []byte, now time.Time) (p proof, err error) {
 	certificates, err := x509.ParseCertificates(chain)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
 	if len(certificates) == 0 {
-		return nil, errors.New("there must be a certificate; there is none")
+		return p, errors.New("there must be a certificate; there is none")
 	}
 	p = proof{certificate: certificates[0], from: now}
-	if p.until, err = verifyChain(certificates, agent, poolOf(t.authorities), now); err == nil {
-		proofs.note(d, p)
+	if p.until, err = verifyChain(certificates, agent, poolOf(t.authorities), now); err != nil {
+		return p, err
 	}
-	return p.certificate, err
+	return p, checkSignature(p.certificate, message, signature)
 }
 
 // signatureAlgorithms are the signature algorithms by kind of key.
@@ -133,64 +128,37 @@ var signatureAlgorithms = map[x509.PublicKeyAlgorithm]x509.SignatureAlgorithm{
 	x509.ECDSA: x509.ECDSAWithSHA256, x509.RSA: x509.SHA256WithRSA, x509.Ed25519: x509.PureEd25519,
 }
 
-// checkSignature returns an error unless signature is of text by the certificate's key, with its
-// algorithm in [signatureAlgorithms]. It remembers the last good signatures, and this process's
-// own: agents are shown the same answers and warrants again and again, and each repetition costs
-// only a hash of the text.
 func checkSignature(by *x509.Certificate, text, signature []byte) error {
-	d := digestOf(by, text, signature)
-	if known, _ := good.value(d); known {
-		return nil
-	}
-	err := by.CheckSignature(signatureAlgorithms[by.PublicKeyAlgorithm], text, signature)
-	if err == nil {
-		good.note(d, true)
-	}
-	return err
+	return by.CheckSignature(signatureAlgorithms[by.PublicKeyAlgorithm], text, signature)
 }
 
-// good are the signatures that are remembered, and proofs what was verified of certificates.
-var (
-	good   memory[bool]
-	proofs memory[proof]
-)
-
-// A proof of a chain of certificates is that its first one was valid throughout a time.
+// A proof is that the first certificate of a chain was valid throughout a time, and has signed.
 type proof struct {
 	certificate *x509.Certificate
 	from, until time.Time
 }
 
-// A memory has what is known of some digests.
-type memory[V any] struct {
-	mu sync.Mutex
-	of map[digest]V
-}
-
-// mostRemembered bounds a memory.
+// mostRemembered bounds proofs.
 const mostRemembered = 1 << 15
 
 type digest = [sha256.Size]byte
 
-func (m *memory[V]) value(d digest) (v V, known bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	v, known = m.of[d]
-	return v, known
+// proofs are what was verified.
+var proofs struct {
+	sync.Mutex
+	of map[digest]proof
 }
 
-func (m *memory[V]) note(d digest, v V) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.of)%mostRemembered == 0 { // at the start, and when it is full: all are forgotten at once
-		m.of = map[digest]V{}
+// digestOf returns a hash of all that a proof depends on. What is not of one length is hashed by
+// itself, so that no two have one hash.
+func (t *Trust) digestOf(agent int, chain, message, signature []byte) digest {
+	text := binary.LittleEndian.AppendUint64(nil, uint64(agent))
+	for _, part := range [][]byte{chain, message, signature} {
+		d := sha256.Sum256(part)
+		text = append(text, d[:]...)
 	}
-	m.of[d] = v
-}
-
-// digestOf returns a hash of all that it depends on whether a signature is good. What is not of one
-// length is hashed by itself, so that no two have one hash.
-func digestOf(by *x509.Certificate, text, signature []byte) digest {
-	words, key := sha256.Sum256(text), sha256.Sum256(by.RawSubjectPublicKeyInfo)
-	return sha256.Sum256(slices.Concat(words[:], key[:], signature))
+	for _, a := range t.authorities {
+		text = append(text, a.Raw...) // whose length is in it
+	}
+	return sha256.Sum256(text)
 }
