@@ -161,7 +161,7 @@ func (o *agentOptions) dial() dialer {
 	if o.connect != "" {
 		return relay.Command(o.connect).Dial
 	}
-	return relay.Dialer{}.Dial
+	return relay.Dial
 }
 
 // reach connects once, through a proxy if there is one, and waits until the other side accepts this

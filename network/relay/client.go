@@ -27,7 +27,7 @@ type Client struct {
 	Address  string               // host:port of the relay
 	Run      string               // name of the run
 	Identity func() *pki.Identity // the agent's certificate at the time
-	// Connect opens a connection to an address; nil: the zero value of [Dialer] does.
+	// Connect opens a connection to an address; nil: [Dial] does.
 	Connect func(ctx context.Context, address string) (net.Conn, error)
 }
 
@@ -60,7 +60,7 @@ func (c Client) request(ctx context.Context, what string) (_ net.Conn, err error
 	}()
 	connect := c.Connect
 	if connect == nil {
-		connect = Dialer{}.Dial
+		connect = Dial
 	}
 	raw, err := connect(ctx, c.Address)
 	if err != nil {

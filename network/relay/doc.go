@@ -2,7 +2,7 @@
 //
 // A relay is an HTTPS server, so that firewalls and proxies between an agent and the internet let
 // it through: port 443, TLS, HTTP/1.1 with an Upgrade, as websockets have. Agents reach it through
-// the proxies of their sites ([Dialer]). An agent that nobody can reach waits at the relay
+// the proxies of their sites ([Dial]). An agent that nobody can reach waits at the relay
 // ([Client.Listen]). An agent that wants to connect to it names it there ([Client.Dial]). [Serve]
 // then joins the two connections: bytes go from one to the other as they come. The agents make a
 // TLS connection of their own over that, from end to end, and check each other's certificates. So

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -20,8 +21,9 @@ import (
 	"golang.org/x/net/http/httpproxy"
 )
 
-// A Dialer opens connections that leave a site: straight, or through the HTTP proxy that the site's
-// machines must use. The zero value goes by the environment.
+// Dial opens a connection to host:port that leaves a site: straight, or through the HTTP proxy that
+// the site's machines must use, by HTTPS_PROXY and NO_PROXY at the time, as curl and net/http do;
+// loopback addresses need no proxy. An error names the proxy, without its password.
 //
 // A proxy gets a CONNECT request for host:port, with the name and password of its URL. Most proxies
 // let port 443 alone through. What is sent on a connection afterwards is the caller's: agents and
@@ -29,29 +31,15 @@ import (
 //
 // Of proxy authentication only Basic is supported. For Kerberos or NTLM, use a local program such
 // as cntlm as the proxy.
-type Dialer struct {
-	// Proxy returns the proxy for a URL, or nil for none. A nil function reads HTTPS_PROXY and
-	// NO_PROXY at each call, as curl and net/http do; loopback addresses then need no proxy.
-	Proxy func(*url.URL) (*url.URL, error)
-	// TLS has the settings towards a proxy whose URL begins with https; nil: the system's
-	// authorities.
-	TLS *tls.Config
-}
-
-// Dial connects to host:port. An error names the proxy, without its password, where there is one.
-func (d Dialer) Dial(ctx context.Context, address string) (net.Conn, error) {
-	find := d.Proxy
-	if find == nil {
-		find = EnvironmentProxy
-	}
-	proxy, err := find(&url.URL{Scheme: "https", Host: address})
+func Dial(ctx context.Context, address string) (net.Conn, error) {
+	proxy, err := EnvironmentProxy(&url.URL{Scheme: "https", Host: address})
 	if err != nil {
 		return nil, fmt.Errorf("the proxy for %s: %w", address, err)
 	}
 	if proxy == nil {
 		return new(net.Dialer).DialContext(ctx, "tcp", address)
 	}
-	conn, err := d.through(ctx, proxy, address)
+	conn, err := through(ctx, proxy, address)
 	if err != nil {
 		return nil, fmt.Errorf("proxy %s: %w", proxy.Redacted(), err)
 	}
@@ -79,9 +67,12 @@ func AddressOf(proxy *url.URL) (string, error) {
 	return net.JoinHostPort(proxy.Hostname(), cmp.Or(proxy.Port(), port)), nil
 }
 
+// proxyRoots are the authorities of proxies whose URL begins with https; nil: the system's.
+var proxyRoots *x509.CertPool
+
 // through opens a connection to host:port by the CONNECT of a proxy, with the name and password of
 // its URL, over TLS to the proxy if the URL begins with https.
-func (d Dialer) through(ctx context.Context, proxy *url.URL, address string) (net.Conn, error) {
+func through(ctx context.Context, proxy *url.URL, address string) (net.Conn, error) {
 	at, err := AddressOf(proxy)
 	if err != nil {
 		return nil, err
@@ -91,12 +82,7 @@ func (d Dialer) through(ctx context.Context, proxy *url.URL, address string) (ne
 		return nil, err
 	}
 	if proxy.Scheme == "https" {
-		settings := &tls.Config{}
-		if d.TLS != nil {
-			settings = d.TLS.Clone()
-		}
-		settings.ServerName = proxy.Hostname()
-		conn = tls.Client(conn, settings)
+		conn = tls.Client(conn, &tls.Config{ServerName: proxy.Hostname(), RootCAs: proxyRoots})
 	}
 	r := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: address}, Host: address,
 		Header: http.Header{"User-Agent": {"dsbo"}}}

@@ -48,7 +48,7 @@ type Config struct {
 	// Listen is the address to listen on, such as :7000. "": this agent's in Addresses.
 	Listen string
 	// Dial connects to the address of a neighbour or the relay. nil does so over TCP, through the
-	// site's HTTP proxy if the environment names one ([relay.Dialer]).
+	// site's HTTP proxy if the environment names one ([relay.Dial]).
 	Dial func(ctx context.Context, address string) (net.Conn, error)
 
 	// Identity is this agent's certificate. With nil the connections are neither encrypted nor
@@ -216,7 +216,7 @@ func (c Config) withDefaults() Config {
 		c.admissionNeighbours, _ = c.rule(c.Identity).Admission(c.Agent, c.Admission) // newWarrants has the error
 	}
 	if c.Dial == nil {
-		c.Dial = relay.Dialer{}.Dial
+		c.Dial = relay.Dial
 	}
 	if c.Wrap == nil {
 		c.Wrap = func(_ int, s Sender) Sender { return s }

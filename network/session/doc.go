@@ -54,7 +54,7 @@
 // again, at once and then less and less often, up to once in two heartbeats. An agent that nobody
 // can reach, whose address is "", connects to all neighbours that have one. Two without connect
 // over a relay (package relay), which sees their TLS alone. Connections go through the site's
-// proxy, if the environment names one ([relay.Dialer]). An agent that cannot listen, because its
+// proxy, if the environment names one ([relay.Dial]). An agent that cannot listen, because its
 // port is taken or its name is not known yet, connects to others meanwhile, and tries again.
 //
 // With certificates, the rule between machines, connections are TLS 1.3, and both sides check that

@@ -1,11 +1,9 @@
 package session
 
 import (
-	"context"
 	"crypto/tls"
 	"fmt"
 	"log/slog"
-	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -133,9 +131,7 @@ func visitBy(t *testing.T, method, address string, creds credentials.TransportCr
 	frames ...[]byte) (rpc.ClientStream, error) {
 	t.Helper()
 	conn := testkit.Get(rpc.NewClient("passthrough:///"+address, rpc.WithTransportCredentials(creds),
-		rpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {
-			return relay.Dialer{}.Dial(ctx, address)
-		})))
+		rpc.WithContextDialer(relay.Dial)))
 	t.Cleanup(func() { conn.Close() })
 	s, err := conn.NewStream(networktest.Context(t), &service.Streams[0], method, rpc.ForceCodecV2(codec{testVector}))
 	if err != nil {

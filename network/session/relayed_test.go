@@ -87,7 +87,7 @@ func TestThroughProxy(t *testing.T) {
 	address := testkit.Get(url.Parse(proxy.URL))
 	address.User = url.UserPassword("site", "secret")
 	cs[0].Addresses = []string{cs[0].Addresses[0], "agent-1.example:443"}
-	cs[0].Dial = relay.Dialer{Proxy: func(*url.URL) (*url.URL, error) { return address, nil }}.Dial
+	t.Setenv("HTTPS_PROXY", address.String())
 	hosts := openHosts(t, cs)
 	hosts[0].conn(t, 1).send(numbered(5, 3))
 	hosts[1].await(t, "frame of 0", "exchange 5 ")
