@@ -67,9 +67,8 @@ func TestFingerprint(t *testing.T) {
 	met := errors.New("met")
 	of := func(agent int, task Task, args string) string {
 		var got []byte
-		later := task.Fingerprint != nil
-		j := testkit.Get(Parse(task, strings.Fields(tinyFlags+args+" -out="+filepath.Join(t.TempDir(), "run")),
-			io.Discard))
+		later, out := task.Fingerprint != nil, runs.Folder(filepath.Join(t.TempDir(), "run"))
+		j := testkit.Get(Parse(task, strings.Fields(tinyFlags+args+" -out="+string(out)), io.Discard))
 		j.Layout = OneAgent(agent, "run",
 			func(_ *network.Graph, _ register.Store, data []byte, longest int) (Meeting, error) {
 				got = data
@@ -80,6 +79,9 @@ func TestFingerprint(t *testing.T) {
 			})
 		if err := j.Run(t.Context(), io.Discard, io.Discard); !errors.Is(err, met) {
 			t.Fatal(err)
+		}
+		if state, err := out.State(); state != runs.Absent || err != nil {
+			t.Errorf("a meeting that did not begin leaves a folder: %v, %v", state, err)
 		}
 		return string(got)
 	}

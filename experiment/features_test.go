@@ -70,8 +70,11 @@ func TestJoinedRows(t *testing.T) {
 			t.Errorf("with an accuracy of %v: %s", accuracy, text)
 		}
 		s.Sites = s.Sites[1:] // none of which has an interval
-		if text := s.ChangeMeaning(); strings.Contains(text, "interval") {
-			t.Errorf("without an interval: %s", text)
+		if text := s.ChangeMeaning(); strings.Contains(text, "interval") || len(joinedRows(s)) != 4 {
+			t.Errorf("without an interval: %s, %q", text, joinedRows(s))
+		}
+		if s.Sites = s.Sites[1:]; joinedRows(s) != nil {
+			t.Errorf("one site: %q", joinedRows(s))
 		}
 	}
 }

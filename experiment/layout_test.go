@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -30,7 +31,7 @@ func (fakeWorld) Abort(int)                   {}
 
 // runRanks runs a command line on two ranks of three agents; the second rank adds a flag of
 // its own.
-func runRanks(t *testing.T, out, args, second string) [2]error {
+func runRanks(t *testing.T, out, args, second string, log io.Writer) [2]error {
 	t.Helper()
 	var teams []network.Team
 	var closeAll func()
@@ -38,7 +39,7 @@ func runRanks(t *testing.T, out, args, second string) [2]error {
 	var errs [2]error
 	var wg sync.WaitGroup
 	for k := range errs {
-		j := parseTiny(t, "-report=false -quiet -out="+out+" "+args+[]string{"", second}[k])
+		j := parseTiny(t, "-report=false -out="+out+" "+args+[]string{"", second}[k])
 		j.Layout = &ranks{
 			world: fakeWorld(k),
 			open: func(_ context.Context, g *network.Graph) (network.Team, error) {
@@ -46,7 +47,7 @@ func runRanks(t *testing.T, out, args, second string) [2]error {
 				return teams[k], nil
 			},
 		}
-		wg.Go(func() { errs[k] = j.Run(t.Context(), io.Discard, io.Discard) })
+		wg.Go(func() { errs[k] = j.Run(t.Context(), io.Discard, []io.Writer{log, io.Discard}[k]) })
 	}
 	wg.Wait()
 	closeAll()
@@ -61,7 +62,7 @@ func TestRanks(t *testing.T) {
 	dir := t.TempDir()
 	alone, together := filepath.Join(dir, "alone"), filepath.Join(dir, "together")
 	testkit.OK(runIn(t, newTiny(), alone, tinyFlags))
-	for _, err := range runRanks(t, together, tinyFlags+"-keep-checkpoints", "") { // with what solves need to go on
+	for _, err := range runRanks(t, together, tinyFlags+"-keep-checkpoints", "", io.Discard) {
 		testkit.OK(err)
 	}
 	leftBy(t, alone).check(t, together, "all")
@@ -70,16 +71,32 @@ func TestRanks(t *testing.T) {
 	if !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), "has its agents in 2 processes") {
 		t.Errorf("one process goes on with a run of two: %v", err)
 	}
-	for _, err := range runRanks(t, together, "-resume", "") {
+	var log bytes.Buffer
+	for _, err := range runRanks(t, together, "-resume", "", &log) {
 		testkit.OK(err)
 	}
 	leftBy(t, alone).check(t, together, "all")
+	if !strings.Contains(log.String(), "going on after iteration 6") {
+		t.Errorf("it does not go on where both were:\n%s", &log)
+	}
+}
+
+// TestMoreRanksThanAgents: each process must have an agent.
+func TestMoreRanksThanAgents(t *testing.T) {
+	for agents, fault := range map[int]string{1: "-agents must be at least 2, the number of processes; it is 1",
+		2: "met"} {
+		j := parseTiny(t, fmt.Sprintf("-graph=complete -agents=%d -out=%s", agents, filepath.Join(t.TempDir(), "run")))
+		j.Layout = &ranks{world: fakeWorld(0), open: func(context.Context, *network.Graph) (network.Team, error) {
+			return nil, dsbo.ConfigErrorf("met")
+		}}
+		testkit.WantError(t, fault, j.Run(t.Context(), io.Discard, io.Discard), dsbo.ErrConfig, fault)
+	}
 }
 
 // TestRanksThatDiffer: both ranks end with the name of the flag, and nothing is written.
 func TestRanksThatDiffer(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "run")
-	errs := runRanks(t, out, tinyFlags+"-seed=1", " -seed=5")
+	errs := runRanks(t, out, tinyFlags+"-seed=1", " -seed=5", io.Discard)
 	want := "process of agent 2 runs with -seed 5, that of agent 0 with -seed 1"
 	if !errors.Is(errs[0], dsbo.ErrConfig) || errs[0].Error() != want {
 		t.Errorf("first rank: %v, want %s", errs[0], want)
@@ -137,6 +154,21 @@ func TestFolderOfOthers(t *testing.T) {
 		err := r.checkOwner(inProcess{})
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%+v: %v, want %q", c, err, want)
+		}
+	}
+}
+
+// TestGraphRead: a graph file has the number of agents, unless -agents has it; the rings' -w is for
+// rings alone.
+func TestGraphRead(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "graph.json")
+	testkit.OK(os.WriteFile(path, []byte(`{"agents": 3, "edges": [[0, 1], [1, 2]]}`), 0o644))
+	for args, want := range map[string]int{"-graph=" + path: 3, "-agents=3 -graph=" + path: 3,
+		"-agents=2 -graph=" + path: 0, "-agents=5": 5} {
+		s := parseTiny(t, args).Settings
+		if g, err := s.network(); (err == nil) != (want > 0) || err == nil &&
+			(g.W.N() != want || s.Agents != want || (s.W == 0) != (want == 3)) {
+			t.Errorf("%q: %d agents, w = %g, error %v; want %d", args, s.Agents, s.W, err, want)
 		}
 	}
 }

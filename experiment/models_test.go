@@ -52,7 +52,7 @@ type based struct {
 
 func (based) Baselines() []models.Baseline {
 	return []models.Baseline{{Name: "worse", X: []float64{2, 2, 2}}, {Name: "best", X: []float64{-4, -4, -4}},
-		{Name: "worst", X: []float64{5, 5, 5}}}
+		{Name: "other", X: []float64{-4, -4, -4}, Of: models.Logistic{Features: 3}}}
 }
 
 // TestBestBaseline: the verdict is against the baseline whose Φ is least, in whatever place.

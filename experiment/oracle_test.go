@@ -8,8 +8,12 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/ad"
 	"dsbo/algo/algotest"
+	"dsbo/data"
 	"dsbo/internal/testkit"
+	"dsbo/models"
+	"dsbo/train"
 )
 
 // A still is an oracle whose answers are all zeros but for what it is asked to tell without noise.
@@ -219,6 +223,7 @@ func TestBudgetsThatCannotBe(t *testing.T) {
 			t.Errorf("%+v: error %v, want one that matches ErrConfig", b, err)
 		}
 	}
+	testkit.OK(Budget{math.MaxFloat64, .999}.Check())
 }
 
 // TestOraclePassesOn: noise is on what is passed on; values, diagonals, matrices and batches, whose
@@ -232,4 +237,26 @@ func TestOraclePassesOn(t *testing.T) {
 			rowBound{Gradient: 1},
 			&curator{terms, l, "rows"}))
 	}, "Values", "Batch", "Hessian", "Jacobian", "Diagonal", "GaussNewton")
+}
+
+// TestGuarded: a score's losses are cut to 8, of which noise is a share, and a Hessian's bound is
+// the losses' with the largest penalty.
+func TestGuarded(t *testing.T) {
+	const n, y = 4000, 100.
+	x := testkit.Get(ad.FloatTable(n, 1, slices.Repeat([]float64{1}, n)))
+	m := models.Logistic{Features: 1, Mean: true}
+	g := &guard{curve: 2, scores: map[int]*models.Score{0: testkit.Get(models.NewScore(m, data.Examples{X: x,
+		Target: testkit.Get(ad.FloatTable(n, 1, append(slices.Repeat([]float64{-1}, n/2),
+			slices.Repeat([]float64{1}, n/2)...)))}, false))}}
+	l := testkit.Get(openNoiseLedger(filepath.Join(t.TempDir(), "noise")))
+	t.Cleanup(func() { l.file.Close() })
+	c := &curator{newPrivacyTerms(Budget{8, 1e-3}, [3]int{1, 1, 1}), l, "rows"}
+	// half the rows have losses of 0 and 100; a share of noise is below .001
+	if s := testkit.Get(g.score(0, train.Fit{X: []float64{0}, Y: []float64{y}}, c)).Test; s.Rows != n ||
+		!(math.Abs(s.Losses/n-4) <= .05) || !(math.Abs(s.Right/n-.5) <= .01) {
+		t.Errorf("%+v", s)
+	}
+	if got := testkit.Get(g.curvature(penalized{high: 3}, []float64{1})); got != 5 {
+		t.Errorf("a curvature of %g", got)
+	}
 }

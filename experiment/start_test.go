@@ -93,12 +93,12 @@ func TestBestStartGoesOn(t *testing.T) {
 	testkit.OK(runs.Folder(cut).RemoveCheckpointsAfter(nil, 2))
 	testkit.OK(runIn(t, newTiny(), cut, "-resume"))
 	leftBy(t, whole).check(t, cut, "resumed")
-	for _, err := range runRanks(t, together, flags+"-keep-checkpoints", "") {
+	for _, err := range runRanks(t, together, flags+"-keep-checkpoints", "", io.Discard) {
 		testkit.OK(err)
 	}
 	leftBy(t, whole).check(t, together, "ranks")
 	testkit.OK(os.Remove(filepath.Join(together, runs.SummaryFile)))
-	for _, err := range runRanks(t, together, "-resume", "") {
+	for _, err := range runRanks(t, together, "-resume", "", io.Discard) {
 		testkit.OK(err)
 	}
 	leftBy(t, whole).check(t, together, "ranks that went on")

@@ -51,6 +51,9 @@ func TestDamage(t *testing.T) {
 	if err := f.Verify(); !errors.Is(err, dsbo.ErrConfig) || !strings.Contains(err.Error(), SumsFile) {
 		t.Errorf("the list was removed: %v, want an error that names it", err)
 	}
+	testkit.WantError(t, "ended", CheckListed(f), dsbo.ErrConfig, "must list the files")
+	testkit.OK(os.WriteFile(f.Path(ConfigFile), []byte("{}"), 0o666))
+	testkit.OK(CheckListed(f)) // of a format without a list
 }
 
 // TestSumsSurviveCrashes: whenever the machine stops as a listed file is written, replaced or

@@ -279,6 +279,7 @@ func TestConfigErrors(t *testing.T) {
 		{"no problem", "must have an oracle for each agent", func(c *train.Config) { c.Problem = train.Problem{} }},
 		{"step", "alpha must be in (0, 1]; it is -1", func(c *train.Config) { c.Method = &algo.MADSBO{Alpha: "-1"} }},
 		{"start of x", "p = 3", func(c *train.Config) { c.StartX = make([]float64, 2) }},
+		{"NaN in it", "must be finite", func(c *train.Config) { c.StartX = []float64{1, math.NaN(), 2} }},
 		{"iterations", "iterations must be at least 1, or 0 for the default; it is -1",
 			func(c *train.Config) { c.K = -1 }},
 		{"evaluation", "evaluate must be exact or off; it is never",

@@ -26,6 +26,20 @@ func TestEdges(t *testing.T) {
 	}
 }
 
+// TestPoints: the points of a grid are counted to one above what a comparison may have.
+func TestPoints(t *testing.T) {
+	for n, want := range map[int]int{1: 1, 316: 316 * 316, 317: maxRuns + 1, 1 << 32: maxRuns + 1} {
+		values := make([]string, min(n, 1<<16))
+		g := grid{{"a", values}, {"b", values}}
+		if n > len(values) {
+			g = append(g, g...)
+		}
+		if got := g.points(); got != want {
+			t.Errorf("%d values twice: %d points, want %d", n, got, want)
+		}
+	}
+}
+
 func TestOrdered(t *testing.T) {
 	for values, want := range map[string]bool{"1 2 4": true, "1e-3 1e3": true, "0.1/L 1/L": true, "0.2*(1-k/K)": true,
 		"ring star": false, "true false": false} {

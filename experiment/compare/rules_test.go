@@ -42,7 +42,8 @@ func TestDigits(t *testing.T) {
 			t.Errorf("%g: %q, want %q", v, got, want)
 		}
 	}
-	if nan := math.NaN(); fiveDigits(nan) != unknown || threeDigits(nan) != unknown {
+	nan := math.NaN()
+	if fiveDigits(nan) != unknown || threeDigits(nan) != unknown || !math.IsNaN(median([]float64{1, nan, 3})) {
 		t.Error("NaN is a number")
 	}
 }
@@ -64,6 +65,9 @@ func TestFileNames(t *testing.T) {
 // and of two that have the same test loss both are.
 func TestSentences(t *testing.T) {
 	const head = "Lowest Φ: newtoncg, 3.625"
+	if k := handmade(t).Rankings[0]; k.Target != (5.75+5.5)/2 { // what both methods reach, by seeds
+		t.Errorf("the target is %g", k.Target)
+	}
 	for name, c := range map[string]struct {
 		change func(k *ranking, of *trial) // a run of the best by Φ
 		want   string

@@ -54,7 +54,7 @@ func TestMembers(t *testing.T) {
 func TestShownSetting(t *testing.T) {
 	for setting, want := range map[string]string{
 		"": none, `["red", "blue"]`: "red blue", "20": "20", strings.Repeat("4f53cda1", 8): "4f53cda14f53…",
-		strings.Repeat("x", 200): strings.Repeat("x", 160) + "…",
+		strings.Repeat("x", 161): strings.Repeat("x", 160) + "…", strings.Repeat("x", 160): strings.Repeat("x", 160),
 	} {
 		if got := shownSetting(setting); got != want {
 			t.Errorf("%q is shown as %q, want %q", setting, got, want)

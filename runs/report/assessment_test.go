@@ -75,6 +75,8 @@ func TestAssessment(t *testing.T) {
 		{Name: "healthy", AUC: .8, Wrong: line, Right: line, Predicted: line, Observed: line},
 		{Name: "ill", AUC: .9, Wrong: line, Right: line, Predicted: line, Observed: line},
 	}
+	var curved runs.Assessment
+	curved.Survival.Curve = runs.SurvivalCurve{Times: line[:2], Share: line[:2], Low: line[:2], High: line[:2]}
 	for _, c := range []struct {
 		name    string
 		a       runs.Assessment
@@ -89,6 +91,7 @@ func TestAssessment(t *testing.T) {
 		{"a class without examples",
 			runs.Assessment{Classes: []runs.ClassCurves{two[0], two[1], {Name: "unknown", AUC: runs.Unknown()}}},
 			[]string{"roc", "calibration"}, "healthy, area 0.800"},
+		{"two times", curved, []string{"survival"}, ""},
 		{"lengths differ", runs.Assessment{Classes: []runs.ClassCurves{{Wrong: line, Right: line[:2]}}}, nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

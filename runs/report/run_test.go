@@ -70,6 +70,25 @@ func TestSpentAtTheEnd(t *testing.T) {
 	}
 }
 
+// TestWarnings: Φ is called inexact where a residual is above twice the tolerance, if there is one;
+// commands are of the first run of each method.
+func TestWarnings(t *testing.T) {
+	for tolerance, want := range map[float64]string{0: "", 1: "at iteration 2:", .2: "at iteration 1, 2:"} {
+		r := &Run{Config: runs.Config{ExactTol: tolerance}, Records: []runs.Record{{LowerResidual: .4},
+			{Iteration: 1, LowerResidual: 1.9}, {Iteration: 2, LowerResidual: 2.1}}}
+		if got := strings.Join(r.Warnings(), ""); (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("tolerance %g: %s", tolerance, got)
+		}
+	}
+	p := Part{Runs: loaded(t, fixture{method: "a", seed: 1}, fixture{method: "a", seed: 2}, fixture{method: "b"})}
+	for k, label := range []string{"a", "a", "b"} {
+		p.Runs[k].Label = label
+	}
+	if all := p.Commands(); len(all) != 2 || all[0] != p.Runs[0].Command() || all[1] != p.Runs[2].Command() {
+		t.Errorf("%q", all)
+	}
+}
+
 func TestLoadErrors(t *testing.T) {
 	tests := []struct {
 		name, file, text string // text "": the file is removed
@@ -108,6 +127,13 @@ func TestLoadErrors(t *testing.T) {
 			}
 		})
 	}
+	dir := t.TempDir() // of a comparison: runs two levels below
+	fixture{method: "madsbo", done: 10}.write(t, filepath.Join(dir, "task"))
+	_, err := Load(dir)
+	testkit.WantError(t, "folder of folders", err, dsbo.ErrConfig, "but holds 1 run:")
+	testkit.OK(os.WriteFile(filepath.Join(dir, ComparisonPage), nil, 0o644))
+	_, err = Load(dir)
+	testkit.WantError(t, "of a comparison", err, dsbo.ErrConfig, "page of the comparison is")
 	if _, err := Load(filepath.Join(t.TempDir(), "none")); !errors.Is(err, dsbo.ErrConfig) ||
 		!strings.Contains(err.Error(), "none/config.json: no such file") {
 		t.Errorf("a missing folder: %v", err)

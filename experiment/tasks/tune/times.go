@@ -97,9 +97,7 @@ func (t judge) keepBaseline(a *runs.Assessment) error {
 	sums, err := t.sumTimes("what sites' curves leave", assess.CurveNumbers, true, func(part []float64, r timedRows) {
 		assess.AddCurve(part, grid, r.times, r.rows)
 	})
-	if c := assess.NewCurve(grid, sums); len(c.Times) > 1 {
-		a.Survival.Curve = runs.SurvivalCurve(c)
-	}
+	a.Survival.Curve = runs.SurvivalCurve(assess.NewCurve(grid, sums))
 	return err
 }
 
