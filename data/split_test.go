@@ -287,10 +287,16 @@ func TestSplitErrors(t *testing.T) {
 			"partition dirichlet:1 needs data with class labels; without them it must be iid"},
 		{"nothing", Examples{}, Split{}, dsbo.ErrShape,
 			"a split needs at least one example, and a target for each; there are 0 examples"},
+		{"fewer targets", Examples{X: labelled(10).X, Target: real.Target}, Split{}, dsbo.ErrShape,
+			"a split needs at least one example, and a target for each; there are 10 examples"},
+		{"none to train on", labelled(3, 3), Split{Agents: 3, Val: 1, Partition: Partition{Labels: 1}}, dsbo.ErrConfig,
+			"an agent can have at most 1 examples of 6 that 3 agents share, split labels:1; it is to have 0 training " +
+				"and 1 validation examples"},
 	} {
 		_, err := NewTask(c.e, Examples{}, c.split)
 		wantError(t, c.name, err, c.kind, c.text)
 	}
+	testkit.Get(NewTask(e, e, Split{Agents: 3, Train: 1, Val: 1}))
 	if task, err := NewTask(real, real, Split{Agents: 3}); err != nil || task.Classes != 0 {
 		t.Errorf("targets that are numbers: %d classes, %v", task.Classes, err)
 	}

@@ -283,6 +283,13 @@ func (endless) Lower(x, y *ad.Node, _ models.Batch) *ad.Node {
 	return ad.Add(ad.Neg(ad.SumAll(y)), ad.Scale(.5, ad.SumAll(ad.Square(x))))
 }
 
+// kinked is a model whose lower loss is least at 0, where its gradient is not near 0.
+type kinked struct{ models.Logistic }
+
+func (k kinked) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
+	return ad.Add(k.Logistic.Lower(x, y, b), ad.SumAll(ad.Scale(1e4, ad.Abs(y))))
+}
+
 // TestSimplerNotCompared: a simpler model is compared with a kept one where there is one and it is
 // solved itself; it heads the table in any case.
 func TestSimplerNotCompared(t *testing.T) {
@@ -295,7 +302,7 @@ func TestSimplerNotCompared(t *testing.T) {
 		kept    []float64
 		noted   bool
 	}{"both": {of, make([]float64, 3), true}, "none is kept": {of, nil, false},
-		"not solved": {endless{of}, make([]float64, 3), false}} {
+		"not solved": {endless{of}, make([]float64, 3), false}, "as good": {kinked{of}, make([]float64, 3), false}} {
 		e := &ending{run: r, problem: p, result: new(train.Result), watch: watch}
 		e.problem.model, e.config.Method = simplified{of, c.simpler}, new(algo.NewtonCG)
 		kept := candidates.NewModel("kept", 0, make([]float64, 3))

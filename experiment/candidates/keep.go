@@ -51,9 +51,9 @@ func (c CrossFit) Restore(ctx context.Context, kept []byte) (*Structures, error)
 	if err := json.Unmarshal(kept, &k); err != nil {
 		return nil, err
 	}
-	if k.Parts != f.Model.Count || k.Length != f.features || len(k.List) < 2 {
-		return nil, fmt.Errorf("structures must be of %d parts and %d features; those kept are %d of %d and %d",
-			f.Model.Count, f.features, len(k.List), k.Parts, k.Length)
+	if k.Parts != f.Model.Count || k.Length != f.features {
+		return nil, fmt.Errorf("structures must be of %d parts and %d features; those kept are of %d and %d",
+			f.Model.Count, f.features, k.Parts, k.Length)
 	}
 	if k.Best < 1 || k.Best >= len(k.List) {
 		return nil, dsbo.ConfigErrorf("structures that are kept must tell the best one: these are of a version that "+

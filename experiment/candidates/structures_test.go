@@ -359,8 +359,8 @@ func TestStructuresAreKept(t *testing.T) {
 	}
 	for name, change := range map[string][2]string{
 		"other parts":  {`"Parts":3,"Length"`, `"Parts":4,"Length"`},
-		"no structure": {`"List":[`, `"List":[],"Before":[`},
-		"itself":       {`"From":1`, `"From":7`}, "the null one": {`"Best":`, `"Best":0,"Is":`},
+		"no structure": {`"List":[`, `"List":[],"Before":[`}, "the null one": {`"Best":`, `"Best":0,"Is":`},
+		"a later one": {`"From":1`, `"From":7`}, "itself": {`"From":1`, `"From":2`},
 		"one beyond all": {`"Best":`, fmt.Sprintf(`"Best":%d,"Is":`, len(s.List)+1)},
 	} {
 		text := strings.Replace(string(kept), change[0], change[1], 1)

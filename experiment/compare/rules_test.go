@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"errors"
 	"math"
 	"path/filepath"
 	"slices"
@@ -65,8 +66,11 @@ func TestFileNames(t *testing.T) {
 // and of two that have the same test loss both are.
 func TestSentences(t *testing.T) {
 	const head = "Lowest Φ: newtoncg, 3.625"
-	if k := handmade(t).Rankings[0]; k.Target != (5.75+5.5)/2 { // what both methods reach, by seeds
-		t.Errorf("the target is %g", k.Target)
+	k, given := handmade(t).Rankings[0], 5. // targets are what both methods reach, by seeds, or given
+	reached := k.Target
+	k.Task.Target = &given
+	if k.setTargets(); reached != (5.75+5.5)/2 || k.Target != given {
+		t.Errorf("the target is %g, and of 5 %g", reached, k.Target)
 	}
 	for name, c := range map[string]struct {
 		change func(k *ranking, of *trial) // a run of the best by Φ
@@ -88,12 +92,41 @@ func TestSentences(t *testing.T) {
 			"Lowest test loss: newtoncg, 0.362."},
 		"as good to the digits that losses have": {func(_ *ranking, of *trial) { of.last().TestLoss = .3751 }, head +
 			"; best untuned has 7. Lowest test loss: dsoba and newtoncg, 0.5."},
+		"no Φ": {func(k *ranking, _ *trial) {
+			for _, e := range k.all() {
+				for _, t := range e.Best {
+					t.Records = []runs.Record{{Phi: runs.Unknown()}}
+				}
+			}
+		}, "No method ended with a known Φ."},
 		"as good": {func(_ *ranking, of *trial) { of.last().TestLoss = .375 }, head + "; best untuned has 7. " +
 			"Lowest test loss: dsoba and newtoncg, 0.5."},
 	} {
 		k := handmade(t).Rankings[0]
 		if c.change(k, k.sorted()[0].Best[0]); k.sentence() != c.want {
 			t.Errorf("%s: %s\nwant %s", name, k.sentence(), c.want)
+		}
+	}
+}
+
+// TestUnlikeProblems: runs of a seed are ranked where problems are alike, and starts that must be.
+func TestUnlikeProblems(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(k *ranking, of *runs.Config)
+		alike  bool
+	}{
+		"one":         {func(*ranking, *runs.Config) {}, true},
+		"agents":      {func(_ *ranking, of *runs.Config) { of.Agents++ }, false},
+		"held out":    {func(_ *ranking, of *runs.Config) { of.Holdout = .1 }, false},
+		"problem":     {func(_ *ranking, of *runs.Config) { of.Problem = []byte("{}") }, false},
+		"own starts":  {func(k *ranking, of *runs.Config) { of.X0, k.Spec.Start = 2, "" }, true},
+		"like starts": {func(_ *ranking, of *runs.Config) { of.X0 = 2 }, false},
+		"not begun":   {func(_ *ranking, of *runs.Config) { of.Agents, of.Task = 9, "" }, true},
+	} {
+		r := handmade(t)
+		c.change(r.Rankings[0], &r.Rankings[0].Entries[1].Trials()[0].Config)
+		if err := r.rank(); (err == nil) != c.alike || err != nil && !errors.Is(err, dsbo.ErrConfig) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

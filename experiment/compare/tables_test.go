@@ -167,15 +167,6 @@ func TestHintOfCriteria(t *testing.T) {
 	}
 }
 
-// TestUnlikeProblems: runs with other data than the first one's are not ranked with it.
-func TestUnlikeProblems(t *testing.T) {
-	r := handmade(t)
-	r.Rankings[0].Entries[1].Trials()[1].Config.Agents = 5
-	if err := r.rank(); err == nil {
-		t.Error("want an error")
-	}
-}
-
 // TestUnknownComesLast: entries are in the order of their values, those without one at the end.
 func TestUnknownComesLast(t *testing.T) {
 	values := map[string]float64{"none": math.NaN(), "large": 2, "nor": math.NaN(), "small": -1, "endless": math.Inf(1)}

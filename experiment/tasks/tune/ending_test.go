@@ -59,6 +59,9 @@ func TestEnding(t *testing.T) {
 			judged + "own 2 of 5, " + fitted, "10 2 50 false true [] 0"},
 		"network": {[3]int{60, 30, 20}, 0, func(t *tune) { t.taken, t.shared = network, onePenalty },
 			judged + "feature 1 of 4, ", "0 0 0 false false [] 0"},
+		"network, one feature": {[3]int{60, 30, 20}, 0, func(t *tune) {
+			t.taken, t.shared, t.prepared.Recipe.Inputs = network, onePenalty, t.prepared.Recipe.Inputs[:1]
+		}, judged + "feature 1 of 1, ", "0 0 0 false false [] 0"},
 		"auto": {[3]int{60, 60, 20}, 5, func(t *tune) { t.taken = auto }, judged + fitted + "feature 1 of 4, ",
 			"10 2 50 false false [58 226 898] 0"},
 		"private": {[3]int{}, 0, feature, "", "0 0 0 false false [] 0"},
