@@ -32,7 +32,7 @@ func TestMembersAtTheEnd(t *testing.T) {
 		"-K=2", "-v",
 		"-membership="+log, "-out="+out)
 	if words := strings.Join(strings.Fields(stdout), " "); !strings.Contains(words,
-		"2 sites with 18 training, 18 validation and 6 test rows together; ring, 2 agents") ||
+		"2 sites with 18 training and 6 test rows together; ring, 2 agents") ||
 		!strings.Contains(words, "members at the end 0, 2 ") {
 		t.Errorf("the run says\n%s", stdout)
 	}

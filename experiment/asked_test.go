@@ -267,7 +267,7 @@ func TestLevelNote(t *testing.T) {
 		{10, .1, true, "shrunk as by 10 rows, and slopes, as by 0.1: on 7"},
 	} {
 		note := levelNote(levelChoice{c.strength, c.slopes, runs.Gain{Examples: 7}}, c.kept)
-		if !strings.Contains(note, c.want) {
+		if !strings.Contains(note, c.want) || strings.Contains(note, "iterations are without") != c.kept {
 			t.Errorf("%q, want %q", note, c.want)
 		}
 	}

@@ -38,7 +38,7 @@ func TestFailureWritten(t *testing.T) {
 	}{
 		"interrupted": {train.ErrInterrupted, false, false, false, 2, runs.Interrupted, "; -resume -out "},
 		"after them": {context.Canceled, true, true, false, 2, runs.Interrupted,
-			"after 3 iterations, before the models were found; -resume -out "},
+			"after 3 iterations, before all models were found; -resume -out "},
 		"diverged":       {dsbo.ErrDiverged, false, true, false, 2, runs.Diverged, "diverged"},
 		"at the start":   {dsbo.ErrDiverged, false, false, false, 0, runs.Diverged, "diverged"},
 		"failed":         {full, false, false, false, 2, runs.Failed, full.Error()},

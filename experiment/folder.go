@@ -96,7 +96,7 @@ func (e *ending) writeFailure(err error) error {
 	}
 	state := runs.StateOf(err)
 	if state == runs.Interrupted && !errors.Is(err, train.ErrInterrupted) { // after the iterations
-		err = fmt.Errorf("%w after %s, before the models were found", train.ErrInterrupted,
+		err = fmt.Errorf("%w after %s, before all models were found", train.ErrInterrupted,
 			wording.Count(e.result.Iterations, "iteration"))
 	}
 	if w := r.folder.WriteSummary(e.summarize(state, err)); w != nil {

@@ -106,11 +106,12 @@ func unseenGain(ctx context.Context, p train.Problem, m train.Fit, against train
 // number of rows that would shrink as much.
 func levelNote(of levelChoice, kept bool) string {
 	head := "All sites have one level, as one for each does not promise more"
-	unit := "rows"
+	unit, tail := "rows", ""
 	if of.Strength == 1 {
 		unit = "row"
 	}
 	if kept {
+		tail = " Curves over iterations are without."
 		head = fmt.Sprintf("Each site has a level of its own, which stays there, shrunk as by %g %s", of.Strength, unit)
 		if of.SlopeStrength > 0 {
 			head += fmt.Sprintf(", and slopes, as by %g", of.SlopeStrength)
@@ -118,6 +119,6 @@ func levelNote(of levelChoice, kept bool) string {
 	}
 	g := of.Gain
 	return fmt.Sprintf("%s: on %s that its models have not seen the loss is %.4g with levels and %.4g without; the "+
-		"difference is %.2g ± %.2g.", head, wording.Count(g.Examples, "row"), float64(g.Loss), float64(g.LossAgainst),
-		float64(g.LossChange), float64(g.LossError))
+		"difference is %.2g ± %.2g.%s", head, wording.Count(g.Examples, "row"), float64(g.Loss), float64(g.LossAgainst),
+		float64(g.LossChange), float64(g.LossError), tail)
 }

@@ -58,13 +58,16 @@ func expectedGain(gains []Gain) Number {
 // promised returns what gain is to be expected on other examples by a gain v ± w on examples that
 // have chosen the tuned model, and its error: v − 0.6w ± 1.3w of cross-fitted ones, and
 // 0.4v ± √((0.7w)² + (v/3)²) of validation examples, as the more hyperparameters they tuned, the
-// less is left. Not known of others.
+// less is left. Not known of others, nor where the validation loss rose: nothing chose that.
 func (g Gain) promised() (gain, deviation Number) {
 	v, w := -g.Share(), g.shareOf(g.LossError)
 	switch g.Set {
 	case CrossFitted:
 		return v - Number(crossFitOptimism*w), crossFitErrors * w
 	case Validation:
+		if v < 0 {
+			break
+		}
 		e, s := tunedErrors*w, tunedSpread*v
 		return tunedShare * v, Number(math.Sqrt(float64(float64(e)*float64(e)) + float64(float64(s)*float64(s))))
 	}

@@ -169,6 +169,7 @@ func TestExpectedGain(t *testing.T) {
 		"from one below 0":     {[]Gain{gain(Test, -.2, .2, 0)}, math.NaN()},
 		"held-out":             {[]Gain{gain(HeldOut, 2, 1.9, .06), crossed}, math.NaN()},
 		"validation":           {[]Gain{tuned}, math.NaN()},
+		"validation, a loss":   {[]Gain{gain(Test, 2, 2.4, .06), gain(Validation, 2, 2.3, .04)}, math.NaN()},
 		"too few":              {[]Gain{few, crossed}, math.NaN()},
 		"losses below 0":       {[]Gain{gain(Test, -2, -2.1, .06), crossed}, math.NaN()},
 		"to a loss below 0":    {[]Gain{gain(Test, .2, -.2, .06), tuned}, math.NaN()},

@@ -20,6 +20,7 @@ func TestCoefficients(t *testing.T) {
 			{Feature: "sex=m", Column: "sex", Estimate: 3, Error: 1, Low: -1, High: 7, Value: 2, Reference: "sex=f"},
 			{Feature: "sex=x", Column: "sex", Estimate: unknown, Error: unknown, Low: unknown, High: unknown, Value: 1,
 				Reference: "sex=f", Why: "too few rows"},
+			{Feature: "sex missing", Column: "sex", Estimate: 4, Error: 1, Low: 2, High: 6, Value: 3},
 		}}
 	told := func(problem string) (string, []string) {
 		t.Helper()
@@ -31,12 +32,13 @@ func TestCoefficients(t *testing.T) {
 	text, rows := told(cost)
 	want := []string{"age | 1 beyond chance | 0.5000 to 1.500 | 0.8000 | 2",
 		"sex=f | 0 (reference) | – | reference | the word", "sex=m | 3 | −1 to 7 | 2 | the word",
-		"sex=x | – | too few rows | 1 | the word"}
+		"sex=x | – | too few rows | 1 | the word", "sex missing | 4 | 2 to 6 | 3 | no value"}
 	if strings.Join(rows[1:], "\n") != strings.Join(want, "\n") {
 		t.Errorf("%s", strings.Join(rows, "\n"))
 	}
 	for _, part := range []string{"within a site", "by 90 rows. Of the intervals shown 95 % hold the truth on average" +
-		": they are wider for being 3 chosen among 7", "age: 2 (1 to 3)", "Which features count A step"} {
+		": they are wider for being 3 chosen among 7", "age: 2 (1 to 3)", "Which features count A step",
+		"the word in place of the reference, or no value in place of the mean: it"} {
 		if !strings.Contains(text, part) {
 			t.Errorf("%q must have in it %q", text, part)
 		}

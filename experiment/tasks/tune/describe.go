@@ -36,8 +36,10 @@ func (t *tune) describe(task data.Task, m models.Model) (map[string]any, string)
 	}
 	counts := "rows that nobody counts"
 	if rows[0] > 0 {
-		counts = fmt.Sprintf("%d training, %d validation and %s together", rows[0], rows[1],
-			wording.Count(rows[2], "test row"))
+		if counts = fmt.Sprintf("%d training, %d validation", rows[0], rows[1]); t.prepared.Folds > 0 { // the same rows
+			counts = fmt.Sprint(rows[0], " training")
+		}
+		counts += fmt.Sprintf(" and %s together", wording.Count(rows[2], "test row"))
 	}
 	return settings, fmt.Sprintf("%s, %s of %s; %s; %s with %s", r.Target.Name, what,
 		wording.Count(task.Features, "feature"), describeModel(m, t), wording.Count(t.sites, "site"), counts)

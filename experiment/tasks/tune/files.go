@@ -97,7 +97,8 @@ func (t *tune) files(a experiment.Agents) (paths map[int]string, dealt bool, err
 	}
 	if strings.ContainsAny(t.data, "*?") {
 		return nil, false, dsbo.ConfigErrorf(
-			"-data must have {agent} for the number of an agent, as 'site{agent}.csv', or name one file; it is %s",
+			"-data must name files by {agent}, the number of an agent, as 'site{agent}.csv', or be one file: it has "+
+				"no * and no ?; it is %s",
 			t.data)
 	}
 	paths = map[int]string{}

@@ -102,7 +102,7 @@ func TestTuneRefused(t *testing.T) {
 		{"out of proportion in any row", table("a,w,y", "%d,%w,%c", 30) + "1e30,red,yes\n", "",
 			"site 2: site2.csv, line 32, column a: "},
 		{"no target", good, "-target=", "-data and -target are required"},
-		{"a pattern", good, "-data=site*.csv", "-data must have {agent} for the number of an agent"},
+		{"a pattern", good, "-data=site*.csv", "or be one file: it has no * and no ?; it is site*.csv"},
 		{"fewer rows than agents", good, "-data={folder}/site0.csv -agents=16",
 			"there must be a row for each of the 16 agents (-agents) at least; it has 12"},
 		{"a sentinel", table("a,w,y", "%d,%w,%c", 200) + "9e30,red,yes\n9e30,red,no\n9e30,red,yes\n9e30,red,no\n", "",
