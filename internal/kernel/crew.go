@@ -18,8 +18,9 @@ const crewWork = 1 << 23
 // waits for memory.
 const EntryWork = 32
 
-// crewGrain divides the columns or rows of parts: whole panels of any path and type.
-const crewGrain = 64
+// CrewGrain divides the columns or rows of parts of a shared product: whole panels of any path and
+// type.
+const CrewGrain = 64
 
 // busy is how many goroutines compute.
 var busy atomic.Int64
@@ -76,7 +77,7 @@ func NewCrew(work int) *Crew {
 func (c *Crew) Share(n int, part func(from, to int)) {
 	const turns = 2 // so that a slow helper delays no more than a fraction of the work
 	c.n, c.part = n, part
-	c.step = ceil(ceil(n, turns*(c.helpers+1)), crewGrain) * crewGrain
+	c.step = ceil(ceil(n, turns*(c.helpers+1)), CrewGrain) * CrewGrain
 	parts := ceil(n, c.step)
 	c.open.Add(parts)
 	for range min(c.helpers, parts-1) {

@@ -72,7 +72,7 @@ func atEach[T Float](t *testing.T, what string, start []T, work func(dst []T)) {
 // that has begun.
 func TestCrew(t *testing.T) {
 	processors(t, 2)
-	for _, n := range []int{1, crewGrain, crewGrain + 1, 1000} {
+	for _, n := range []int{1, CrewGrain, CrewGrain + 1, 1000} {
 		var done [1000]atomic.Int32
 		var begun atomic.Int32
 		both := make(chan struct{})
@@ -81,7 +81,7 @@ func TestCrew(t *testing.T) {
 			if begun.Add(1) == 2 {
 				close(both)
 			}
-			if n > crewGrain {
+			if n > CrewGrain {
 				<-both
 			}
 			for i := from; i < to; i++ {

@@ -63,7 +63,7 @@ func Extremes(q int, product func(dst, v []float64), alike func(before, now floa
 // eigenvalue returns eigenvalue number k, counted from 0 at the least, of the tridiagonal matrix,
 // by bisection.
 func (z *lanczos) eigenvalue(k int) float64 {
-	high := 0.0
+	high := 0.0 // all are within the longest row, by Gershgorin
 	for i, d := range z.diagonal {
 		next := 0.0
 		if i+1 < len(z.off) {
@@ -75,7 +75,7 @@ func (z *lanczos) eigenvalue(k int) float64 {
 	for {
 		middle := low + float64((high-low)/2)
 		switch below := z.below(middle); {
-		case !(low < middle && middle < high):
+		case !(low < middle && middle < high): // neighbouring numbers, or NaN
 			return middle
 		case below > k:
 			high = middle
@@ -184,9 +184,9 @@ const mostLargest = 300
 // polynomial returns |p_k(x)| for an x beyond the Ritz values, β_{i+1} p_{i+1} = (x − α_i) p_i −
 // β_i p_{i−1}.
 func (z *lanczos) polynomial(x float64) float64 {
-	p, ratio := 1.0, 1.0
+	p, ratio := 1.0, 1.0 // ratio is p_{i+1}/p_i, as p_{i−1} may be too large
 	for i, d := range z.diagonal {
-		next := z.beta
+		next := z.beta // β after the last row; off has the others
 		if i+1 < len(z.off) {
 			next = z.off[i+1]
 		}

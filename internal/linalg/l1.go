@@ -1,6 +1,9 @@
 package linalg
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // An L1 is a convex problem of independent blocks of equal length,
 //
@@ -118,7 +121,9 @@ func (p *L1) norms(u, gradient []float64) []float64 {
 	return all
 }
 
-// step moves each block of u towards z, as far as its slope allows, and finds the gradient there.
+// step moves each block of u towards z, as far as its slope allows, and sets gradient to the one
+// there. A block that has to be shortened to nearly nothing, as by round-off, ends the solution:
+// moved is false then, and u and gradient stay.
 func (p *L1) step(u, z, gradient []float64) (moved bool, err error) {
 	n, m := len(u), len(u)/p.Blocks
 	d, trial, after := make([]float64, n), make([]float64, n), make([]float64, n)
@@ -129,25 +134,26 @@ func (p *L1) step(u, z, gradient []float64) (moved bool, err error) {
 		at := k * m
 		shares[k], slopes[k] = 1, slopeAlong(u[at:][:m], d[at:][:m], gradient[at:][:m], p.Thresholds[at:][:m])
 	}
-	for short := true; short; {
+	for shortened := true; shortened; {
 		if err := p.gradient(after, trial); err != nil {
 			return false, err
 		}
-		short = false
+		shortened = false
 		for k, t := range shares {
 			own := d[k*m:][:m]
+			// From the side of u, since an entry that ends at 0 has another slope beyond.
 			end := -slopeAlong(trial[k*m:][:m], negative(own), after[k*m:][:m], p.Thresholds[k*m:][:m])
-			if slopes[k] >= 0 || end <= -slopeLeft*slopes[k] {
+			if slopes[k] >= 0 || end <= -slopeLeft*slopes[k] { // at its minimum, or short enough
 				continue
 			}
-			cut := -slopes[k] / (end - slopes[k])
-			if !(cut >= leastShortens) { // not a number, too
+			cut := -slopes[k] / (end - slopes[k]) // where the line through both slopes is 0
+			if !(cut >= leastShortens) {          // not a number, too
 				cut = leastShortens
 			}
 			if shares[k] = t * min(cut, mostShortens); shares[k] < roughestFloor {
 				return false, nil
 			}
-			short = true
+			shortened = true
 			Comb(trial[k*m:][:m], 1, u[k*m:][:m], shares[k], own)
 		}
 	}
@@ -167,7 +173,7 @@ func negative(v []float64) []float64 {
 func slopeAlong(u, d, gradient, thresholds []float64) (slope float64) {
 	for j, v := range d {
 		switch {
-		case v == 0:
+		case v == 0: // an infinite τ times 0 would be NaN
 			continue
 		case u[j] == 0:
 			slope += float64(thresholds[j] * math.Abs(v))
@@ -277,16 +283,13 @@ func (b *l1Block) chooseWay() bool {
 	}
 	if b.proximal = b.blocked || zero > free; b.proximal {
 		b.blocked, b.square = false, 0
-		c := *b.curvature
-		if c == 0 {
-			c = 1
-		}
+		c := cmp.Or(*b.curvature, 1) // any step where none is known yet: move finds its length
 		for j, z := range b.z {
 			b.way[j] = softThreshold(z-b.r[j]/c, b.thresholds[j]/c) - z
 		}
 		return true
 	}
-	share := 0.0
+	share := 0.0 // Fletcher and Reeves's; 0 for the first of conjugate directions
 	if b.square > 0 {
 		share = free / b.square
 	}
@@ -301,44 +304,22 @@ func (b *l1Block) chooseWay() bool {
 	return true
 }
 
-// move steps along b.way, given its product with the Hessian, and brings r to the new z. A proximal
-// step ends at the way's least value of the model with the thresholds' term, or at the way's end. A
-// step of conjugate gradients ends at the way's least value of the model, or where the first entry
-// comes to 0: beyond it the threshold's term has another slope.
+// move steps along b.way, given its product with the Hessian, and brings r to the new z. It ends
+// the block instead, and leaves z, where the way leads to no lower value or has no end.
 func (b *l1Block) move(product []float64) {
 	bend, square := Dot(b.way, product), Dot(b.way, b.way)
 	if bend > float64(*b.curvature*square) {
 		*b.curvature = bend / square
 	}
-	share, first := 1.0, -1 // the entry that comes to 0 first
+	var share float64
+	first := -1 // the entry that comes to 0 first
 	if b.proximal {
-		slope := Dot(b.r, b.way)
-		for j, v := range b.way {
-			if v != 0 {
-				slope += float64(b.thresholds[j] * (math.Abs(b.z[j]+v) - math.Abs(b.z[j])))
-			}
-		}
-		if !(slope < 0) {
-			b.ended = true
-			return
-		}
-		if share = 1; bend > 0 {
-			share = min(1, -slope/bend)
-		}
+		share = b.proximalShare(bend)
 	} else {
-		share = b.square / bend
-		if !(bend > 0) {
-			share = math.Inf(1)
-		}
-		for j, v := range b.way {
-			if z := b.z[j]; b.thresholds[j] > 0 && float64(z*v) < 0 && -z/v <= share {
-				share, first = -z/v, j
-			}
-		}
-		if b.blocked = first >= 0; math.IsInf(share, 1) { // flat, and without an end
-			b.ended = true
-			return
-		}
+		share, first = b.conjugateShare(bend)
+	}
+	if b.ended = share == 0 || math.IsInf(share, 1); b.ended {
+		return
 	}
 	for j, v := range b.way {
 		at := b.z[j]
@@ -350,4 +331,39 @@ func (b *l1Block) move(product []float64) {
 		b.z[first] = 0
 	}
 	Axpy(b.r, share, product)
+}
+
+// proximalShare returns the share of the way up to its least value of the model with the
+// thresholds' term, at most 1; 0: that does not fall along it.
+func (b *l1Block) proximalShare(bend float64) float64 {
+	slope := Dot(b.r, b.way)
+	for j, v := range b.way {
+		if v != 0 { // an infinite τ times 0 would be NaN
+			slope += float64(b.thresholds[j] * (math.Abs(b.z[j]+v) - math.Abs(b.z[j])))
+		}
+	}
+	switch {
+	case !(slope < 0):
+		return 0
+	case bend > 0:
+		return min(1, -slope/bend)
+	}
+	return 1
+}
+
+// conjugateShare returns the multiple of the way up to its least value of the model, or up to where
+// the first entry comes to 0, and sets blocked: beyond it the threshold's term has another slope.
+// It is infinite where the model is flat or falls without an end.
+func (b *l1Block) conjugateShare(bend float64) (share float64, first int) {
+	share, first = math.Inf(1), -1
+	if bend > 0 {
+		share = b.square / bend
+	}
+	for j, v := range b.way {
+		if z := b.z[j]; b.thresholds[j] > 0 && float64(z*v) < 0 && -z/v <= share {
+			share, first = -z/v, j
+		}
+	}
+	b.blocked = first >= 0
+	return share, first
 }

@@ -9,6 +9,7 @@
 package linalg
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -148,20 +149,18 @@ func (m *Memory) Prepare(e, dg []float64) {
 	m.factor()
 	Fill(m.root, 0)
 	for l := range m.r {
-		if row := m.f[l*q:][:q]; m.Relative {
+		row := m.f[l*q:][:q]
+		if m.Relative {
 			kernel.MulTo(row, row, m.unit)
 		}
-		for i, f := range m.f[l*q:][:q] {
-			m.root[i] += float64(f * f) // the diagonal of F F'
+		for i, f := range row {
+			m.root[i] += float64(f * f) // the diagonal of F F', for now
 		}
 	}
 	for i, ff := range m.root {
 		d := math.Abs(dg[i])
-		a := e[i] + max(d-ff, float64(m.floor*d))
-		if a == 0 {
-			a = 1
-		}
-		m.root[i] = 1 / math.Sqrt(a)
+		a := e[i] + max(d-ff, float64(m.floor*d)) // products are rounded: ff may be more than d
+		m.root[i] = 1 / math.Sqrt(cmp.Or(a, 1))
 	}
 	for l := range m.r {
 		row := m.f[l*q:][:q]
@@ -189,7 +188,7 @@ func (m *Memory) factor() {
 	if !Eigen(n, m.u[:n*n], m.w[:n], m.work) {
 		return
 	}
-	first := n // eigenvalues ascend
+	first := n // eigenvalues ascend; of negative ones there is no root
 	for most := m.w[n-1]; first > 0 && m.w[first-1] > 0 && m.w[first-1] > m.cut*most; {
 		first--
 	}
@@ -199,7 +198,7 @@ func (m *Memory) factor() {
 		Scale(row, 1/math.Sqrt(m.w[l]), row)
 	}
 	if m.r > 0 {
-		if len(m.f) < m.r*q {
+		if len(m.f) < m.r*q { // twice what is needed: it grows with every pair at first
 			m.f = make([]float64, min(2*n, m.most)*q)
 		}
 		kernel.GemmNN(m.r, q, n, m.f, q, m.u[first*n:], n, m.t, q, false)

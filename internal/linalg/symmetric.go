@@ -91,8 +91,8 @@ func multiply(n int, a, taus, rows []float64) {
 	}
 }
 
-// reflection turns x into the vector v, and returns τ and β, with (I − τ v v') x = (β, 0, ...). τ
-// is 0 where x has that form.
+// reflection turns x into the vector v, whose first entry is 1, and returns τ and β, with (I − τ v
+// v') x = (β, 0, ...). τ is 0 where x has that form, and x stays as it is.
 func reflection(x []float64) (tau, beta float64) {
 	size := 0.0
 	for _, v := range x[1:] {
@@ -102,8 +102,8 @@ func reflection(x []float64) (tau, beta float64) {
 		return 0, x[0]
 	}
 	size = max(size, math.Abs(x[0]))
-	Scale(x, 1/size, x)
-	beta = -math.Copysign(Norm(x), x[0])
+	Scale(x, 1/size, x)                  // squares neither overflow nor vanish
+	beta = -math.Copysign(Norm(x), x[0]) // of the other sign, so that x[0] − β does not cancel
 	tau = (beta - x[0]) / beta
 	scale := 1 / (x[0] - beta)
 	x[0] = 1
@@ -115,12 +115,9 @@ func reflection(x []float64) (tau, beta float64) {
 // eigenvalues in ascending order by implicit QL sweeps. rows, unless it is nil, is multiplied by
 // the same rotations from the left: it becomes their eigenvectors if it was P.
 func diagonal(d, off, rows []float64) bool {
-	n := len(d)
-	e := off
-	for i := 1; i < n; i++ {
-		e[i-1] = e[i]
-	}
-	if n > 0 {
+	n, e := len(d), off
+	if n > 0 { // e[i] is beside d[i] and d[i+1] from here on
+		copy(e, e[1:])
 		e[n-1] = 0
 	}
 	for l := range n {
@@ -200,11 +197,9 @@ func ascending(d, rows []float64) {
 			continue
 		}
 		d[i], d[least] = d[least], d[i]
-		if rows == nil {
-			continue
-		}
-		for k := range n {
-			rows[i*n+k], rows[least*n+k] = rows[least*n+k], rows[i*n+k]
+		for k := i * n; k < (i+1)*n && rows != nil; k++ {
+			other := k + (least-i)*n
+			rows[k], rows[other] = rows[other], rows[k]
 		}
 	}
 }

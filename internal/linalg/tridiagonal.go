@@ -24,7 +24,7 @@ func SolveTridiagonal(b, diagonal, off, work []float64) {
 		up[i+1] = next - float64(share*far[i])
 		b[i+1] -= float64(share * b[i])
 	}
-	for i := n - 1; i >= 0; i-- {
+	for i := n - 1; i >= 0; i-- { // back substitution; the last rows have fewer numbers
 		if i+1 < n {
 			b[i] -= float64(up[i] * b[i+1])
 		}

@@ -92,8 +92,8 @@ func Convert[T, F kernel.Float](dst []T, src []F) {
 		copy(dst, same)
 		return
 	}
-	if team := kernel.NewCrew(len(dst) * kernel.EntryWork); team != nil {
-		team.Share(len(dst), func(from, to int) { convert(dst[from:to], src[from:to]) })
+	if crew := kernel.NewCrew(len(dst) * kernel.EntryWork); crew != nil {
+		crew.Share(len(dst), func(from, to int) { convert(dst[from:to], src[from:to]) })
 		return
 	}
 	convert(dst, src[:len(dst)])

@@ -16,50 +16,51 @@ var (
 // neighbouring numbers are 2 or more apart, it is some number between −1 and 1, the same on
 // every machine.
 func Sin(x float64) float64 {
-	if x == 0 {
+	if x == 0 { // keeps the sign of −0
 		return x
 	}
-	quadrant, z := reduced(x)
-	v := sineOf(z)
-	if quadrant&1 == 1 {
-		v = cosineOf(z)
+	quarters, z := reduced(x)
+	if x < 0 { // sin x = −sin |x|, half a turn on
+		quarters += 2
 	}
-	if (quadrant >= 2) != (x < 0) {
-		return -v
-	}
-	return v
+	return sineAfter(quarters, z)
 }
 
 // Cos returns the cosine of an angle in radians; see [Sin].
 func Cos(x float64) float64 {
-	quadrant, z := reduced(x)
-	v := cosineOf(z)
-	if quadrant&1 == 1 {
-		v = sineOf(z)
+	quarters, z := reduced(x)
+	return sineAfter(quarters+1, z)
+}
+
+// sineAfter returns the sine of z, within ±π/4, and a number of quarters of a turn, from 0 on.
+func sineAfter(quarters int, z float64) float64 {
+	v := sineOf(z)
+	if quarters&1 == 1 {
+		v = cosineOf(z)
 	}
-	if quadrant == 1 || quadrant == 2 {
+	if quarters&2 == 2 {
 		return -v
 	}
 	return v
 }
 
-// reduced returns z within ±π/4 and a quadrant from 0 to 3 so that |x| is z and this number of
-// quarters of a turn.
-func reduced(x float64) (quadrant int, z float64) {
+// reduced returns z within ±π/4, and a number from 0 to 3, so that |x| is z and this number of
+// quarters of a turn, but for whole turns.
+func reduced(x float64) (quarters int, z float64) {
 	const ( // π/4 in three parts, the first two so short that their products with an eighth of 2^32 turns are exact
 		first  = 7.85398125648498535156e-1
 		second = 3.77489470793079817668e-8
 		third  = 2.69515142907905952645e-15
 	)
 	x = math.Abs(x)
-	if x >= 1<<29 {
+	if x >= 1<<29 { // about where there are 2^32 eighths times 1/8: products with first are no longer exact
 		x = withinTurn(x)
 	}
-	if !(x <= math.MaxFloat64) {
+	if !(x <= math.MaxFloat64) { // infinite, or NaN
 		return 0, math.NaN()
 	}
 	eighths := int64(x * (4 / math.Pi))
-	eighths += eighths & 1
+	eighths += eighths & 1 // the even one next to x, from which z is at most one eighth away
 	n := float64(eighths)
 	return int(eighths / 2 & 3), ((x - float64(n*first)) - float64(n*second)) - float64(n*third)
 }
@@ -72,7 +73,7 @@ func withinTurn(x float64) float64 {
 		second = 0x1.1a62633145c07p-52
 		third  = -0x1.f1976b7ed8fbcp-108
 	)
-	if x >= 0x1p53 {
+	if x >= 0x1p53 { // n would not be exact; see Sin
 		return math.Mod(x, first)
 	}
 	n := -math.Floor(x / first)
@@ -107,15 +108,16 @@ func Atan(x float64) float64 {
 		return float64(t*float64(z*atanRatio.value(z))) + t
 	}
 	size := math.Abs(x)
+	var angle float64
 	switch {
 	case size <= 0.66:
-		size = near(size)
-	case size > steep:
-		size = math.Pi/2 - near(1/size) + rest
-	default:
-		size = math.Pi/4 + near((size-1)/(size+1)) + 0.5*rest
+		angle = near(size)
+	case size > steep: // the complement has the tangent 1/size, below 0.42
+		angle = math.Pi/2 - near(1/size) + rest
+	default: // the angle less π/4 has this tangent, within 0.42
+		angle = math.Pi/4 + near((size-1)/(size+1)) + 0.5*rest
 	}
-	return math.Copysign(size, x)
+	return math.Copysign(angle, x)
 }
 
 // Atan2 returns the angle of the point (x, y), from −π to π, with the sign of y.
@@ -124,7 +126,7 @@ func Atan2(y, x float64) float64 {
 	switch {
 	case math.IsInf(y, 0) && math.IsInf(x, 0):
 		angle = math.Pi / 4
-	case y == 0 && x == x: // also where x is 0
+	case y == 0 && x == x: // also where x is 0, and y/x is NaN
 		angle = 0
 	}
 	if math.Signbit(x) {

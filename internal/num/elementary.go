@@ -32,7 +32,7 @@ func Exp(x float64) float64 {
 	if x != x {
 		return x
 	}
-	x = min(max(x, -1000), 1000)
+	x = min(max(x, -1000), 1000) // beyond, the result is 0 or +Inf anyway, and n fits an int
 	n := math.Floor(float64(x*math.Log2E) + 0.5)
 	r := (x - float64(n*ln2Hi)) - float64(n*ln2Lo)
 	q := factorials[13]
@@ -72,6 +72,8 @@ func Expm1(x float64) float64 {
 	if k == 0 {
 		return r - (float64(r*e) - square)
 	}
+	// e is now r − (e^r − 1), and e^x − 1 = 2^k (1 + r − e) − 1. How it is summed depends on k, so
+	// that the 1 of each is added to terms of its size.
 	e = (float64(r*(e-c)) - c) - square
 	switch {
 	case k == -1:

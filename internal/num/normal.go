@@ -45,24 +45,24 @@ func newZiggurat() (z [strips]strip) {
 	return z
 }
 
-// Normal draws a number of mean 0 and deviation 1.
+// Normal draws a number of mean 0 and deviation 1. It draws a strip i, and a place j·width in it,
+// until that is under the curve.
 func Normal(r *rand.Rand) float64 {
 	for {
 		bits := r.Uint64()
 		j, i := int32(bits), bits>>32%strips
-		x := float64(j) * float64(ziggurat[i].width)
+		s := ziggurat[i]
+		x := float64(j) * float64(s.width)
 		size := uint32(j)
 		if j < 0 {
-			size = -size
+			size = -size // as whole numbers of 32 bits, so that −2³¹ has a size too
 		}
-		switch s := ziggurat[i]; {
+		switch {
 		case size < s.inside:
 			return x
-		case i == 0 && j > 0:
-			return tailNumber(r)
-		case i == 0:
-			return -tailNumber(r)
-		default:
+		case i == 0: // the lowest strip has the tail beside its rectangle
+			return math.Copysign(tailNumber(r), x)
+		default: // a height in the strip decides
 			above := float32(r.Float64()) * (ziggurat[i-1].height - s.height)
 			if s.height+float32(above) < float32(Exp(-.5*x*x)) {
 				return x

@@ -15,9 +15,9 @@ func Pow(x, y float64) float64 {
 	if rest != 0 && x < 0 {
 		return math.NaN()
 	}
-	v, exponent := 1.0, 0
+	v, exponent := 1.0, 0 // the result is v 2^exponent, so that nothing overflows on the way
 	if rest != 0 {
-		if rest > 0.5 {
+		if rest > 0.5 { // the smaller the rest, the smaller the error of its exponential
 			rest, whole = rest-1, whole+1
 		}
 		v = Exp(rest * Log(x))
@@ -32,7 +32,7 @@ func Pow(x, y float64) float64 {
 			v, exponent = v*square, exponent+e
 		}
 		square, e = float64(square*square), 2*e
-		if square < 0.5 {
+		if square < 0.5 { // as Frexp returns it
 			square, e = 2*square, e-1
 		}
 	}

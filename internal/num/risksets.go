@@ -62,11 +62,11 @@ func SortRisks[T float32 | float64](s *RiskSets, times, weights []T) {
 func (s *RiskSets) sortKeys() {
 	s.spare = slices.Grow(s.spare[:0], len(s.keys))[:len(s.keys)]
 	for shift := 0; shift < 64; shift += 8 {
-		var from [257]int // of each byte, where its keys begin
+		var from [257]int // first, behind each byte, the count of its keys; then where they begin
 		for _, k := range s.keys {
 			from[k.place>>shift&255+1]++
 		}
-		if slices.Contains(from[:], len(s.keys)) { // all have the same
+		if slices.Contains(from[:], len(s.keys)) { // all have the same byte: their order stays
 			continue
 		}
 		for b := range 256 {
@@ -118,8 +118,9 @@ func (m logMean) with(part logMean) logMean {
 	return m
 }
 
-// Fall goes from the last time to the first, and writes the logarithms of the sums of risks of the
-// terms, and the means of f over their risk sets; nil: not asked for.
+// Fall goes from the last time to the first, so that at has the rows at risk behind it. For each
+// event it writes the logarithm of the sum of risks of its term to logs, and the mean of f over its
+// risk set to means; nil: not asked for. Entries of rows without an event stay as they are.
 func (s *RiskSets) Fall(logs, f, means []float64) {
 	var at logMean
 	part := func(i int) logMean {
@@ -133,7 +134,7 @@ func (s *RiskSets) Fall(logs, f, means []float64) {
 			at = at.with(part(i))
 		}
 		events := s.order[set.events:set.to]
-		var tied logMean
+		var tied logMean // apart, as Efron's rule takes only a share of it
 		for _, i := range events {
 			tied = tied.with(part(i))
 		}
@@ -154,17 +155,18 @@ func (s *RiskSets) Fall(logs, f, means []float64) {
 	}
 }
 
-// Rise goes from the first time to the last, and writes the sums of g over the terms that have a
-// row at risk, by the row's shares. logs are the logarithms of the sums of risks.
+// Rise goes from the first time to the last, so that at has the terms up to there. For each row it
+// writes the sum of g over the terms in whose risk sets the row is, by the row's shares, to sums;
+// rows before the first event stay as they are. logs are of [RiskSets.Fall].
 func (s *RiskSets) Rise(sums, g, logs []float64) {
 	var at logMean
 	for _, set := range s.tied {
 		events := s.order[set.events:set.to]
-		own := at // of the events themselves
+		own := at // of the events themselves, of which Efron's rule takes a share
 		for l, i := range events {
 			own = own.with(logMean{-logs[i], s.share(l, len(events)), g[i]})
 		}
-		if len(events) == 1 {
+		if len(events) == 1 { // with the share 1 in its own term
 			at = own
 		} else {
 			for _, i := range events {
@@ -183,12 +185,12 @@ func (s *RiskSets) Rise(sums, g, logs []float64) {
 	}
 }
 
-// TieMeans writes the means of v in events of one time.
+// TieMeans writes to each event the mean of v over the events of its time.
 func (s *RiskSets) TieMeans(means, v []float64) {
 	for _, set := range s.tied {
 		events, mean := s.order[set.events:set.to], 0.0
 		for l, i := range events {
-			mean += (v[i] - mean) / float64(l+1)
+			mean += (v[i] - mean) / float64(l+1) // exactly v where all are equal
 		}
 		for _, i := range events {
 			means[i] = mean

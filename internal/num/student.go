@@ -39,7 +39,7 @@ func StudentQuantile(p float64, n int) float64 {
 	for StudentTail(high, n) > 1-p {
 		low, high = high, 2*high
 	}
-	for range 50 {
+	for range 50 { // bisection to about the last bit
 		if middle := (low + high) / 2; StudentTail(middle, n) > 1-p {
 			low = middle
 		} else {

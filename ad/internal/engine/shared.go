@@ -18,13 +18,9 @@ type sharedSum[T Float] struct {
 	columns int           // of A in a part, the last may have fewer
 }
 
-// Each processor's part of a tile of a shared sum has at least leastPart multiplications: taking it
-// costs some microseconds. partGrain divides the rows of a part but the last: whole blocks of the
-// kernels.
-const (
-	leastPart = 1 << 20
-	partGrain = 64
-)
+// leastPart is the least number of multiplications of a processor's part of a tile of a shared sum:
+// taking it costs some microseconds.
+const leastPart = 1 << 20
 
 // newSharedSum returns the sum of a group of steps as processors share it, nil if the group is
 // anything but one sum that is large enough.
@@ -34,12 +30,12 @@ func newSharedSum[T Float](m *machine[T], steps []int, tile, processors, tiles i
 		return nil
 	}
 	a, out := &m.slots[ins.args[0]], &m.slots[ins.out]
-	parts := min(processors, out.numbers()*tile/leastPart, a.c/partGrain)
+	parts := min(processors, out.numbers()*tile/leastPart, a.c/kernel.CrewGrain)
 	if parts < 2 || out.c == 1 { // a vector's kernel is another
 		return nil
 	}
-	columns := ((a.c+parts-1)/parts + partGrain - 1) / partGrain * partGrain
-	parts = (a.c + columns - 1) / columns
+	columns := ((a.c+parts-1)/parts + kernel.CrewGrain - 1) / kernel.CrewGrain * kernel.CrewGrain
+	parts = (a.c + columns - 1) / columns // rounding up may leave fewer
 	return &sharedSum[T]{ins: ins, by: make([]*machine[T], tiles), next: make([]int, parts),
 		adding: make([]bool, parts), columns: columns}
 }
