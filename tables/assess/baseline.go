@@ -44,8 +44,8 @@ func Beyond(counts, times, rows []float64) {
 
 // Bins returns the edges, starting at 0, of at most 40 bins of equal width. They extend to the
 // first time of the ladder beyond which no row of any site has its time (beyond has the pooled
-// counts of [Beyond]). The width is the smallest time of the ladder that needs no more than 40
-// bins.
+// counts of [Beyond]), or to its last. The width is the smallest time of the ladder that needs no
+// more than 40 bins, or all of it.
 func Bins(beyond []float64) (edges []float64) {
 	ladder := Ladder()
 	end := ladder[len(ladder)-1]

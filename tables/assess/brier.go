@@ -44,16 +44,15 @@ const (
 func NewBrier(grid, events []float64) *Brier {
 	b := &Brier{grid: grid, numbers: make([]float64, perEdge*mostBins+shownTimes*riskBins*perRisk),
 		errors: make([]float64, shownTimes+1)}
-	total, nearest := 0.0, [shownTimes]float64{}
-	bins := max(len(grid)-1, 0)
-	for k := range bins {
-		total += events[k]
+	if len(grid) == 0 {
+		return b
 	}
-	before := 0.0
-	for k := range bins {
-		before += events[k]
+	events = events[:len(grid)-1]
+	happened, total, nearest := 0.0, sum(events), [shownTimes]float64{}
+	for k, n := range events {
+		happened += n
 		for of := range b.shown {
-			distance := math.Abs(before/total - float64(float64(of+1)/(shownTimes+1)))
+			distance := math.Abs(happened/total - float64(float64(of+1)/(shownTimes+1)))
 			if b.shown[of] == 0 || distance < nearest[of] {
 				b.shown[of], nearest[of] = k+1, distance
 			}
@@ -77,7 +76,8 @@ type JudgedSite struct {
 	Survival    func(row int, t float64) float64 // predicted probability of no event up to t
 }
 
-// inView reports whether a site's rows enter the score at a time.
+// inView reports whether a site's rows enter the score at a time: enough are at risk, and enough
+// are not censored yet.
 func (s JudgedSite) inView(t float64) bool {
 	risk := 0.0
 	for i, at := range s.Times {
@@ -96,7 +96,7 @@ func (s JudgedSite) weight(row int, t float64) (weight float64, event bool) {
 	case at > t:
 		share, _ := s.View.At(t)
 		return 1 / share, false
-	case isEvent(s.Times[row]):
+	case isEvent(s.Times[row]): // known until just before it, since events come before censoring
 		return 1 / s.View.before(at), true
 	}
 	return 0, false
@@ -146,22 +146,21 @@ func (b *Brier) Add(s JudgedSite) {
 // time, and its integral over time, would change per row. It needs the scores, so Numbers must be
 // the sums over all sites by then.
 func (b *Brier) AddErrors(s JudgedSite) {
-	inView := make([]bool, len(b.grid)) // by edge; it does not depend on the row
-	for k, t := range b.grid {
-		inView[k] = k > 0 && s.inView(t)
+	var edges []int // in view, which does not depend on the row
+	for edge, t := range b.grid {
+		if edge > 0 && s.inView(t) {
+			edges = append(edges, edge)
+		}
 	}
 	for row, n := range s.Rows {
 		integral := 0.0
-		for k := range b.grid[1:] {
-			if !inView[k+1] {
-				continue
-			}
-			rows, score, _ := b.at(k + 1)
-			w, event := s.weight(row, b.grid[k+1])
-			change := (square(w, event, s.Survival(row, b.grid[k+1])) - score) / rows
-			integral += float64(change * b.width(k+1))
-			for of, place := range b.shown {
-				if place == k+1 {
+		for _, edge := range edges {
+			rows, score, _ := b.at(edge)
+			w, event := s.weight(row, b.grid[edge])
+			change := (square(w, event, s.Survival(row, b.grid[edge])) - score) / rows
+			integral += float64(change * b.width(edge))
+			for of, shown := range b.shown {
+				if shown == edge {
 					b.errors[of] += float64(n * change * change)
 				}
 			}
@@ -202,12 +201,20 @@ func (b *Brier) scored(t, value, null, rows float64, of int) Score {
 	return Score{t, value, max(0, value-reach), value + reach, null}
 }
 
+// eachShown yields the times shown by number, with their edges, without the ones that few events
+// made equal to an earlier one, or at which no row is in the score.
+func (b *Brier) eachShown(yield func(of, edge int) bool) {
+	for of, edge := range b.shown {
+		isNew := edge > 0 && !slices.Contains(b.shown[:of], edge)
+		if isNew && b.numbers[perEdge*(edge-1)] > 0 && !yield(of, edge) {
+			return
+		}
+	}
+}
+
 // Shown returns the scores at up to three times.
 func (b *Brier) Shown() (list []Score) {
-	for of, edge := range b.shown {
-		if edge == 0 || slices.Contains(b.shown[:of], edge) || b.numbers[perEdge*(edge-1)] == 0 {
-			continue
-		}
+	for of, edge := range b.eachShown {
 		rows, score, null := b.at(edge)
 		list = append(list, b.scored(b.grid[edge], score, null, rows, of))
 	}
@@ -239,13 +246,9 @@ type calibration struct {
 	Observed  []float64 `json:"observed"`
 }
 
-// Calibrations returns a calibration for each time shown. Times are left out that few events made
-// equal to an earlier one, or at which no row is in the score.
+// Calibrations returns a calibration for each of [Brier.Shown].
 func (b *Brier) Calibrations() (list []calibration) {
-	for of, edge := range b.shown {
-		if edge == 0 || slices.Contains(b.shown[:of], edge) || b.numbers[perEdge*(edge-1)] == 0 {
-			continue
-		}
+	for of, edge := range b.eachShown {
 		c := calibration{Time: b.grid[edge]}
 		for bin := range riskBins {
 			n := b.numbers[perEdge*mostBins+(of*riskBins+bin)*perRisk:][:perRisk]

@@ -58,12 +58,10 @@ func permutes(n, rows int) bool {
 // slopes are in units of their variance. Random signs underestimate it; with fewer than 3 events
 // for each column too much, so nothing is tested then.
 func (e *Effects) Chance(seed uint64) (float64, error) {
-	m, p := e.outputs(), len(e.use)
-	if e.permuted() == 0 || e.Kind == Hazard && e.events < float64(leastOfColumn*p) {
+	if e.permuted() == 0 || e.Kind == Hazard && e.events < float64(leastOfColumn*len(e.use)) {
 		return 0, nil
 	}
 	sum := make([]float64, e.permuted())
-	draws := permutations + 1
 	err := e.Sum(e.slopesName(), sum, func(i int, part []float64) error {
 		s := e.sites[i]
 		if s == nil {
@@ -74,35 +72,43 @@ func (e *Effects) Chance(seed uint64) (float64, error) {
 			e.addSigned(s, part, random)
 			return nil
 		}
-		y := e.centred(s, part[draws*m*p:])
-		targets := make([]float64, readDraws*len(y)) // permuted, of the draws of one pass
-		var of []int                                 // a row that represents n rows is in it n times
-		for r := range s.Rows {
-			of = append(of, slices.Repeat([]int{r}, int(s.rowsOf(r)))...)
-		}
-		for first := 0; first < draws; first += readDraws {
-			clear(targets)
-			some := min(readDraws, draws-first)
-			for b := range some {
-				for k, from := range random.Perm(len(of)) {
-					if first+b == 0 { // draw 0 has the true order
-						from = k
-					}
-					linalg.Axpy(targets[b*len(y)+of[k]*m:][:m], 1, y[of[from]*m:][:m])
-				}
-			}
-			e.each(s, func(from, n int, x []float64) {
-				for b := range some {
-					kernel.GemmTN(m, p, n, part[(first+b)*m*p:], p, targets[b*len(y)+from*m:], m, x, p, true)
-				}
-			})
-		}
+		e.addPermuted(s, part, random)
 		return nil
 	})
 	if err != nil {
 		return 0, err
 	}
 	return e.asLarge(sum), nil
+}
+
+// addPermuted adds a site's sums to part: for each draw the slopes at weights of 0, with its
+// targets permuted, and the sum of squares of each output. The rows are read once for readDraws
+// draws.
+func (e *Effects) addPermuted(s *rows, part []float64, random *rand.Rand) {
+	m, p, draws := e.outputs(), len(e.use), permutations+1
+	y := e.centred(s, part[draws*m*p:])
+	targets := make([]float64, readDraws*len(y)) // permuted, of the draws of one pass
+	var of []int                                 // a row that represents n rows is in it n times
+	for r := range s.Rows {
+		of = append(of, slices.Repeat([]int{r}, int(s.rowsOf(r)))...)
+	}
+	for first := 0; first < draws; first += readDraws {
+		clear(targets)
+		some := min(readDraws, draws-first)
+		for b := range some {
+			for k, from := range random.Perm(len(of)) {
+				if first+b == 0 { // draw 0 has the true order
+					from = k
+				}
+				linalg.Axpy(targets[b*len(y)+of[k]*m:][:m], 1, y[of[from]*m:][:m])
+			}
+		}
+		e.each(s, func(from, n int, x []float64) {
+			for b := range some {
+				kernel.GemmTN(m, p, n, part[(first+b)*m*p:], p, targets[b*len(y)+from*m:], m, x, p, true)
+			}
+		})
+	}
 }
 
 // asLarge returns the p value of the statistics of draw 0, the true targets, among all draws. sum

@@ -184,20 +184,7 @@ func (c *Classes) ROC(k int) (wrong, right []float64) {
 func (c *Classes) AUC(k int) Interval {
 	others, own := c.class(k)
 	m, n := sum(own), sum(others)
-	// Each example is in the right order with a share of the other kind. Sums of these shares and
-	// of their squares are the area and DeLong's variance.
-	var area, ownSquares, otherSquares, ownBelow, othersBelow float64
-	for bin := range bins {
-		below, above := (othersBelow+float64(others[bin]/2))/n, (m-ownBelow-float64(own[bin]/2))/m
-		area += float64(own[bin] * below / m)
-		ownSquares += float64(own[bin] * below * below)
-		otherSquares += float64(others[bin] * above * above)
-		ownBelow, othersBelow = ownBelow+own[bin], othersBelow+others[bin]
-	}
-	variance := max(0, ownSquares/m-float64(area*area))/(m-1) + max(0, otherSquares/n-float64(area*area))/(n-1)
-	if variance /= float64(area * (1 - area)); area == 0 || area >= 1 {
-		variance = 0
-	}
+	area, variance := delong(others, own)
 	reach := student95(min(m, n))
 	end := func(far float64) float64 { // of the interval, by bisection between the area and far
 		near := area
@@ -215,6 +202,26 @@ func (c *Classes) AUC(k int) Interval {
 	return Interval{area, end(0), end(1)}.ifEnough(m, n)
 }
 
+// delong returns the area under the ROC curve, and DeLong's variance of it over a(1 − a); 0 where
+// no pair, or each, is in the right order. Each example is in the right order with a share of the
+// other kind: sums of these shares and of their squares are the area and the variance.
+func delong(others, own []float64) (area, variance float64) {
+	m, n := sum(own), sum(others)
+	var ownSquares, otherSquares, ownBelow, othersBelow float64
+	for bin := range bins {
+		below, above := (othersBelow+float64(others[bin]/2))/n, (m-ownBelow-float64(own[bin]/2))/m
+		area += float64(own[bin] * below / m)
+		ownSquares += float64(own[bin] * below * below)
+		otherSquares += float64(others[bin] * above * above)
+		ownBelow, othersBelow = ownBelow+own[bin], othersBelow+others[bin]
+	}
+	if area == 0 || area >= 1 { // 1 may be exceeded by rounding
+		return area, 0
+	}
+	variance = max(0, ownSquares/m-float64(area*area))/(m-1) + max(0, otherSquares/n-float64(area*area))/(n-1)
+	return area, variance / float64(area*(1-area))
+}
+
 // AUCEnds returns bounds of the area of class k over all orders of the rows within each bin, which
 // counts do not show.
 func (c *Classes) AUCEnds(k int) (low, high float64) {
@@ -223,7 +230,8 @@ func (c *Classes) AUCEnds(k int) (low, high float64) {
 	for bin := range bins {
 		alike += float64(own[bin] * others[bin])
 	}
-	area, half := c.AUC(k).Value, float64(alike/pairs/2)
+	area, _ := delong(others, own)
+	half := float64(alike / pairs / 2) // pairs of one bin count half in the area
 	return area - half, area + half
 }
 
@@ -290,10 +298,11 @@ func (c *Classes) PrecisionEnds(k int) (low, high float64) {
 }
 
 // meanPrecision returns the mean precision of n examples of a class, one after the other, behind
-// taken ones of which found are of the class: of (found + t)/(taken + t) for t from 1 to n.
+// taken ones of which found are of the class: of (found + t)/(taken + t) for t from 1 to n, by the
+// integral. Weights may make n less than 1.
 func meanPrecision(found, taken, n float64) float64 {
 	first := min(1, n)
-	if n-first < 1e-9*n {
+	if n-first < 1e-9*n { // one example, whose integral would be 0/0
 		return (found + first) / (taken + first)
 	}
 	return 1 - float64((taken-found)*num.Log1p((n-first)/(taken+first))/(n-first))
@@ -303,21 +312,21 @@ func meanPrecision(found, taken, n float64) float64 {
 // bins, takes for the class: of its own and of the others.
 func (c *Classes) At(k int, threshold float64) (own, others float64) {
 	first := int(math.Round(placeOf(threshold)))
-	o, w := c.class(k)
-	return sum(w[first:]), sum(o[first:])
+	othersOf, ownOf := c.class(k)
+	return sum(ownOf[first:]), sum(othersOf[first:])
 }
 
 // Threshold returns the bin edge of least cost, where a missed example of class k costs as much as
 // cost false alarms. Of equal edges it is the nearest to 1/(1 + cost), the optimum of calibrated
 // probabilities.
 func (c *Classes) Threshold(k int, cost float64) float64 {
-	best, least, want := 0.0, math.Inf(1), 1/(1+cost)
+	best, least, optimum := 0.0, math.Inf(1), 1/(1+cost)
 	all, _ := c.At(k, 0)
 	for edge := range bins + 1 {
 		t := probabilityAt(float64(edge))
 		found, alarms := c.At(k, t)
 		total := float64(cost*(all-found)) + alarms
-		if total < least || total == least && math.Abs(t-want) < math.Abs(best-want) {
+		if total < least || total == least && math.Abs(t-optimum) < math.Abs(best-optimum) {
 			best, least = t, total
 		}
 	}
@@ -335,7 +344,7 @@ func (c *Classes) Calibration(k, groups int) (predicted, observed []float64) {
 	for bin := range bins {
 		rows := others[bin] + own[bin]
 		count, p, hits = count+rows, p+float64(rows*probabilityAt(float64(bin)+.5)), hits+own[bin]
-		if count > 0 && (count >= least*(1-1e-9) || bin == bins-1) {
+		if count > 0 && (count >= least*(1-1e-9) || bin == bins-1) { // 1e-9: sums of weights are rounded
 			predicted, observed = append(predicted, p/count), append(observed, hits/count)
 			count, p, hits = 0, 0, 0
 		}

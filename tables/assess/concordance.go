@@ -26,10 +26,7 @@ const fewestPairs = 100
 // each row with later and with earlier ones in O(n log n).
 func (c *Concordance) AddSite(times, scores, rows []float64) {
 	n := len(times)
-	order, sorted := make([]int, n), slices.Compact(slices.Sorted(slices.Values(scores)))
-	for i := range order {
-		order[i] = i
-	}
+	order, sorted := indices(n), slices.Compact(slices.Sorted(slices.Values(scores)))
 	slices.SortFunc(order, func(i, j int) int {
 		return cmp.Or(cmp.Compare(math.Abs(times[i]), math.Abs(times[j])), cmp.Compare(times[i], times[j]))
 	})

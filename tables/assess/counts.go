@@ -13,8 +13,16 @@ const (
 	perCount   = 3 // examples, sum of predictions, sum of true counts
 )
 
-// Sums of deviances d, true counts t, residuals e: of 1, d, |e|, e², t and t log t.
-const countSums = 6
+// Sums over examples of deviances d, residuals e and true counts t.
+const (
+	sumRows = iota
+	sumD
+	sumAbsCountE
+	sumCountE2
+	sumCountT
+	sumTLogT
+	countSums
+)
 
 // Places of measures in the jackknife of [Counts] and of [Residuals].
 const (
@@ -74,10 +82,10 @@ func (c *Counts) AddError(predicted, truth, rows float64) {
 	s := c.sums()
 	predicted = c.bounded(predicted)
 	e, d := truth-predicted, deviance(truth, predicted)
-	c.add(ofAbs, without(math.Abs(e), s[2]), rows)
-	c.add(ofSquare, without(e*e, s[3]), rows)
-	c.add(ofDeviance, without(d, s[1]), rows)
-	c.add(ofShare, without(d, s[1])-without(deviance(truth, s[4]/s[0]), c.ofMean()), rows)
+	c.add(ofAbs, without(math.Abs(e), s[sumAbsCountE]), rows)
+	c.add(ofSquare, without(e*e, s[sumCountE2]), rows)
+	c.add(ofDeviance, without(d, s[sumD]), rows)
+	c.add(ofShare, without(d, s[sumD])-without(deviance(truth, s[sumCountT]/s[sumRows]), c.ofMean()), rows)
 	c.addTail(e, rows)
 }
 
@@ -92,19 +100,19 @@ func (c *Counts) Numbers() []float64 { return c.numbers }
 func (c *Counts) sums() []float64 { return c.numbers[perCount*countBins:] }
 
 // examples returns the number of examples.
-func (c *Counts) examples() float64 { return c.sums()[0] }
+func (c *Counts) examples() float64 { return c.sums()[sumRows] }
 
 // Deviance returns the mean of the deviances 2 (t log(t/μ) − (t − μ)).
 func (c *Counts) Deviance() Interval {
 	n := c.examples()
-	return c.around(c.sums()[1]/n, ofDeviance, n)
+	return c.around(c.sums()[sumD]/n, ofDeviance, n)
 }
 
 // MAE returns the mean size of the residuals, RMSE the root of the mean of their squares, which has
 // no interval with fewer than 400 examples, since the few largest counts dominate it.
 func (c *Counts) MAE() Interval {
 	n := c.examples()
-	return c.around(c.sums()[2]/n, ofAbs, n)
+	return c.around(c.sums()[sumAbsCountE]/n, ofAbs, n)
 }
 
 // fewestSquaredCounts is the number of examples below which squares of counts have no interval.
@@ -113,7 +121,7 @@ const fewestSquaredCounts = 400
 // RMSE is documented at MAE.
 func (c *Counts) RMSE() Interval {
 	n := c.examples()
-	i := c.around(c.sums()[3]/n, ofSquare, n).through(math.Sqrt)
+	i := c.around(c.sums()[sumCountE2]/n, ofSquare, n).through(math.Sqrt)
 	if n < fewestSquaredCounts {
 		i.Low, i.High = math.NaN(), math.NaN()
 	}
@@ -123,7 +131,7 @@ func (c *Counts) RMSE() Interval {
 // ofMean returns the sum of the deviances of the mean count; NaN where all counts are 0.
 func (c *Counts) ofMean() float64 {
 	s := c.sums()
-	return 2 * (s[5] - float64(s[4]*num.Log(s[4]/s[0])))
+	return 2 * (s[sumTLogT] - float64(s[sumCountT]*num.Log(s[sumCountT]/s[sumRows])))
 }
 
 // Explained returns the share of the deviance of the mean count that the model takes away.
@@ -132,7 +140,7 @@ func (c *Counts) Explained() Interval {
 	if !(mean > 0) {
 		return unknown()
 	}
-	return c.explained(c.sums()[1]/mean, ofShare, c.examples())
+	return c.explained(c.sums()[sumD]/mean, ofShare, c.examples())
 }
 
 // ByPrediction returns for each bin with examples the means of predictions and of true counts.

@@ -21,13 +21,9 @@ type steps struct {
 // d)). With censored, events and censoring change roles; events at a time of censoring come first,
 // so that they are no longer at risk of it.
 func KaplanMeier(times, rows []float64, censored bool) (s steps) {
-	order, left := make([]int, len(times)), 0.0
-	for i := range order {
-		order[i] = i
-		left += rows[i]
-	}
+	order := indices(len(times))
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(math.Abs(times[i]), math.Abs(times[j])) })
-	share, spread := 1.0, 0.0
+	left, share, spread := sum(rows), 1.0, 0.0 // left: rows at risk
 	for at := 0; at < len(order); {
 		t, ends := math.Abs(times[order[at]]), [2]float64{} // rows that end at t: censored, events
 		for ; at < len(order) && math.Abs(times[order[at]]) == t; at++ {
@@ -48,6 +44,15 @@ func KaplanMeier(times, rows []float64, censored bool) (s steps) {
 		}
 	}
 	return s
+}
+
+// indices returns the numbers from 0 to n−1.
+func indices(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
 }
 
 // at returns the curve and Greenwood's sum behind its first k steps.

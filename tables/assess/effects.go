@@ -259,7 +259,7 @@ func (e *Effects) choose(of []float64) {
 			}
 		}
 		switch {
-		case e.Reference[j] == j:
+		case e.Reference[j] == j: // the other levels are relative to it
 		case !(e.Deviation[j] > 1e-6*math.Abs(e.Share[j])) || e.Deviation[j] < 1e-9:
 			e.Why[j] = "one value in all rows"
 		default:

@@ -256,10 +256,7 @@ func (f *Fit) Chance(of Effect) float64 {
 // BeyondChance marks significant effects by their p values, with Holm's correction (1979): the
 // probability that any effect of 0 is marked is at most 5 %.
 func BeyondChance(probabilities []float64) []bool {
-	order := make([]int, len(probabilities))
-	for k := range order {
-		order[k] = k
-	}
+	order := indices(len(probabilities))
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(probabilities[a], probabilities[b]) })
 	marked := make([]bool, len(order))
 	for k, i := range order {

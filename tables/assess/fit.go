@@ -177,7 +177,7 @@ func (e *Effects) curveOf(s *rows, weights, move []float64, share float64) (full
 // triangle is the number of numbers of the lower triangle of a q×q matrix.
 func triangle(q int) int { return q * (q + 1) / 2 }
 
-// packLower adds the lower triangle of a matrix to part, row by row.
+// packLower writes the lower triangle of a matrix to part, row by row.
 func packLower(part []float64, q int, full []float64) {
 	for j := range q {
 		copy(part[triangle(j):], full[j*q:][:j+1])

@@ -139,7 +139,7 @@ func (f *Fit) solveHazards() (*point, error) {
 		if step == mostSteps {
 			return nil, nil
 		}
-		next := scaled(1, at.weights)
+		next := slices.Clone(at.weights)
 		linalg.Axpy(next, share, move)
 		to, near, err := f.hazardsAt(next, scaled(share, move))
 		if err != nil {

@@ -128,7 +128,7 @@ func (e *Effects) findFill() error {
 				at := j*(j+1) + 2*k // the sum of products of j and k, and the number of rows, as addPairs has them
 				full[j*p+k] = float64(shrink*sum[at]) / max(1, sum[at+1])
 			}
-			own := sum[j*(j+1)+2*j:]
+			own := sum[j*(j+1)+2*j:] // of j with itself, as above; without rows the variance is taken as 1
 			if full[j*p+j] = 1; own[1] > 0 {
 				full[j*p+j] = max(own[0]/own[1], leastPivot)
 			}
