@@ -75,26 +75,33 @@ func (e *ending) findSites(ctx context.Context, c *CrossFit, constant,
 		}
 		found.Sites = append(found.Sites, siteOf(name, row, tuned))
 	}
+	if found.All, err = e.allSites(ctx, p, sums, tuned); err != nil {
+		return found, err
+	}
+	return found, e.exchangeSiteModels(ctx, found.Sites, p, own)
+}
+
+// allSites returns the means over all sites, nil if a site has no model of its own. sums are the
+// rows of the sites here, by their positions among the members.
+func (e *ending) allSites(ctx context.Context, p train.Problem, sums [][]float64,
+	tuned *candidates.Model) (*runs.Site, error) {
 	total := make([]float64, siteNumbers+1) // the last counts sites without a model of their own
 	if err := p.Collective(ctx).Sum("scores over all sites", total, func(agent int, part []float64) error {
-		i := agent // becomes its position among the members
+		position := agent
 		if epoch := e.result.Epoch; epoch.Members != nil {
-			i, _ = epoch.Position(agent)
+			position, _ = epoch.Position(agent)
 		}
-		for k, v := range sums[i] {
-			if part[k] = v; math.IsNaN(v) {
+		for k, v := range sums[position] {
+			if part[k] = v; math.IsNaN(v) { // no own model, which a sum of numbers cannot tell
 				part[k], part[siteNumbers] = 0, 1
 			}
 		}
 		return nil
-	}); err != nil {
-		return found, err
+	}); err != nil || total[siteNumbers] > 0 {
+		return nil, err
 	}
-	if total[siteNumbers] == 0 {
-		all := siteOf("all sites", total, tuned)
-		found.All = &all
-	}
-	return found, e.exchangeSiteModels(ctx, found.Sites, p, own)
+	all := siteOf("all sites", total, tuned)
+	return &all, nil
 }
 
 // siteSums returns site i's row (siteNumbers) for three models: its own, of problem p, the

@@ -99,46 +99,60 @@ func (l listing) addScored(n Range) {
 	l.addNumbers("losses and right answers", scoreNumbers, n)
 }
 
-// addModels lists what the models at the end send. They are the models of the choice among
-// structures (Parts), or the tuned model, the constants and further searches (Rivals), or the tuned
-// model alone. Then come the task's own sums and models, which may be of more rows, and a simpler
-// model, which is convex and has a single λ.
+// addModels lists what the models at the end send: the run's own models, the task's sums and models
+// of more rows, and, where the run compares its models with others, a simpler model and the rows of
+// each site.
 func (l listing) addModels() {
-	e, compared := l.Ending, Range{1, 3}
+	l.addCompared()
+	for _, sum := range l.Ending.Sums {
+		l.add(sum)
+	}
+	if e := l.Ending; e.Model > 0 && e.Parts == 0 { // a choice among structures has them in it
+		all := l
+		all.p, all.q, all.suffix = cmp.Or(e.X, l.p), e.Model, ", all rows"
+		all.addScored(exactly(e.Solves))
+	}
+	if l.Ending.Parts == 0 && !l.Rivals {
+		return
+	}
+	if l.Simpler > 0 {
+		l.addSimpler()
+	}
+	for _, row := range l.Rows {
+		l.add(row)
+	}
+}
+
+// addCompared lists what the run's own models send, and comparisons of two of them: the models of
+// the choice among structures (Parts), or the tuned model, the constants and further searches
+// (Rivals), or the tuned model alone, which is compared with none.
+func (l listing) addCompared() {
+	compared := Range{1, 3}
 	switch {
-	case e.Parts > 0: // one penalty and the best structure
+	case l.Ending.Parts > 0:
 		l.addStructures()
 		l.suffix = ", all rows"
+		// Of one penalty and the best structure.
 		l.addNumbers("losses and right answers", scoreNumbers, exactly(2))
-		if e.Levels { // at most one for each strength, of intercepts and of slopes, and one for the best
+		if l.Ending.Levels { // at most one for each strength, of intercepts and of slopes, and one for the best
 			compared.Most += float64(2*len(candidates.LevelStrengths) + 1)
 		}
 	case l.Rivals:
 		l.addScored(constants.plus(Range{0, candidates.Descents}))
 	default:
-		compared, l.Simpler, l.Rows = Range{}, 0, nil
+		compared = Range{}
 		l.addScored(exactly(1))
 	}
 	l.addNumbers("losses of two models", compareNumbers, compared)
-	l.suffix = ""
-	for _, sum := range e.Sums {
-		l.add(sum)
-	}
-	if e.Model > 0 && e.Parts == 0 {
-		all := l
-		all.p, all.q, all.suffix = cmp.Or(e.X, l.p), e.Model, ", all rows"
-		all.addScored(exactly(e.Solves))
-	}
-	if l.Simpler > 0 {
-		simpler := l
-		simpler.p, simpler.q, simpler.suffix, simpler.Held = 1, l.Simpler, ", simpler model", nil
-		simpler.Config.Problem.Nonconvex = false
-		simpler.addScored(constants)
-		simpler.addNumbers("losses of two models", compareNumbers, exactly(1))
-	}
-	for _, row := range l.Rows {
-		l.add(row)
-	}
+}
+
+// addSimpler lists what a simpler model sends, which is convex and has a single λ, and its
+// comparison with the best.
+func (l listing) addSimpler() {
+	l.p, l.q, l.suffix, l.Held = 1, l.Simpler, ", simpler model", nil
+	l.Config.Problem.Nonconvex = false
+	l.addScored(constants)
+	l.addNumbers("losses of two models", compareNumbers, exactly(1))
 }
 
 // addStructures lists what the choice among structures of penalties sends: for each structure, the

@@ -168,28 +168,16 @@ func (a *Agent) undecided(err error) {
 	a.council.postpone(err.Error(), time.Now())
 }
 
-// decided begins the session determined by the answers, if this agent has promised it. The caller
-// has the lock, so that agents to which this one forwards the session find it begun here.
+// decided begins the session determined by the answers, if this agent has promised it and is a
+// member. The caller has the lock, so that agents to which this one forwards the session find it
+// begun here.
 func (a *Agent) decided(m message) {
-	state, rule := a.ledger.read(), a.links.rule()
+	state := a.ledger.read()
 	hasPromised := m.Number == state.Promised && a.chain.key != nil // nil: it has begun, or was left out
-	if a.err != nil || a.isThrough() || !hasPromised {
+	if a.err != nil || a.isThrough() || !hasPromised || !accepts(a, m, state.Last) {
 		return
 	}
-	there := slices.DeleteFunc(a.neighbours.connected(), func(j int) bool {
-		return a.warrants.isRemoved(j) || !a.council.expects(j, time.Now())
-	})
-	if err := checkAnswers(rule, m.Answers, a.config.Agent, a.chain.key, there); err != nil {
-		a.config.Log.Warn("a session is refused", "session", m.Number, "from", m.From, "reason", bounded(err.Error()))
-		return
-	}
-	isLate := state.Last == 0 && slices.ContainsFunc(m.Answers, func(b register.Answer) bool { return b.Last > 0 })
-	if a.config.Noisy && isLate {
-		a.faultLocked(dsbo.ConfigErrorf("agent %d has lost its run folder, and with it the secret of its noise: it "+
-			"must not take part again, as its answers would have other noise", a.config.Agent))
-		return
-	}
-	decision, err := register.Decide(rule, m.Answers)
+	decision, err := register.Decide(a.links.rule(), m.Answers)
 	if err != nil {
 		a.undecided(err)
 		return
@@ -211,6 +199,31 @@ func (a *Agent) decided(m message) {
 		a.council.wait = err.Error()
 		return
 	}
+	enterSession(a, s)
+}
+
+// accepts reports whether the answers of m may decide on a session at an agent, whose last session
+// is given: they are whole, and it has not lost the secret of its noise. Where it has, that is a
+// fault.
+func accepts(a *Agent, m message, last uint64) bool {
+	there := slices.DeleteFunc(a.neighbours.connected(), func(j int) bool {
+		return a.warrants.isRemoved(j) || !a.council.expects(j, time.Now())
+	})
+	if err := checkAnswers(a.links.rule(), m.Answers, a.config.Agent, a.chain.key, there); err != nil {
+		a.config.Log.Warn("a session is refused", "session", m.Number, "from", m.From, "reason", bounded(err.Error()))
+		return false
+	}
+	isLate := last == 0 && slices.ContainsFunc(m.Answers, func(b register.Answer) bool { return b.Last > 0 })
+	if a.config.Noisy && isLate {
+		a.faultLocked(dsbo.ConfigErrorf("agent %d has lost its run folder, and with it the secret of its noise: it "+
+			"must not take part again, as its answers would have other noise", a.config.Agent))
+		return false
+	}
+	return true
+}
+
+// enterSession makes s an agent's current session. The caller has the agent's lock.
+func enterSession(a *Agent, s *Session) {
 	for _, p := range s.x.edges {
 		p.line.activity = joining
 	}
