@@ -46,34 +46,40 @@ func (t judge) assess() (*runs.Assessment, error) {
 		}
 	}
 	if n, _ := t.assessedNumbers(); n > 0 {
-		all := newAssessor(t.prepared.Recipe.Target)
-		rows := func(i int, of data.Examples, to assessor, in pass) {
-			made := cmp.Or(t.own[i], t.made)
-			for row, x := range eachRow(of) {
-				to.addRow(made.PredictFeatures(x.places, x.values), of, row, in)
-			}
-		}
-		err := t.sumCounts("counts of predictions", all, assessor.Numbers, func(i int, own assessor) {
-			rows(i, t.prepared.Data.Shards[i].Test, own, counting)
-		})
-		if err == nil {
-			err = t.sumCounts("changes of measures without a row", all, assessor.Errors, func(i int, own assessor) {
-				rows(i, t.prepared.Data.Shards[i].Test, own, errorsOf)
-				rows(i, t.prepared.Data.Shards[i].Train, own, trained)
-			})
-		}
-		if err != nil {
-			return nil, err
-		}
-		all.fill(a)
-		if err := t.addThreshold(a, all); err != nil {
+		if err := t.addMeasures(a); err != nil {
 			return nil, err
 		}
 	}
 	if target := t.prepared.Recipe.Target; target.Kind == features.Value && t.loss == squared {
-		a.LossUnit = target.Deviation
+		a.LossUnit = target.Deviation // the losses of other kinds have no unit
 	}
 	return a, nil
+}
+
+// addMeasures adds the measures of predictions of all kinds but survival times. Errors need a pass
+// of their own, as they are of the first pass's sums over all sites.
+func (t judge) addMeasures(a *runs.Assessment) error {
+	all := newAssessor(t.prepared.Recipe.Target)
+	addRows := func(i int, of data.Examples, to assessor, in pass) {
+		made := cmp.Or(t.own[i], t.made)
+		for row, x := range eachRow(of) {
+			to.addRow(made.PredictFeatures(x.places, x.values), of, row, in)
+		}
+	}
+	err := t.sumCounts("counts of predictions", all, assessor.Numbers, func(i int, own assessor) {
+		addRows(i, t.prepared.Data.Shards[i].Test, own, counting)
+	})
+	if err == nil {
+		err = t.sumCounts("changes of measures without a row", all, assessor.Errors, func(i int, own assessor) {
+			addRows(i, t.prepared.Data.Shards[i].Test, own, errorsOf)
+			addRows(i, t.prepared.Data.Shards[i].Train, own, trained)
+		})
+	}
+	if err != nil {
+		return err
+	}
+	all.fill(a)
+	return t.addThreshold(a, all)
 }
 
 // mostPredicted is the number of products up to which importances are found.
@@ -102,7 +108,7 @@ func (t judge) addImportances(a *runs.Assessment) error {
 		for row, x := range eachRow(test) {
 			with := t.lossOf(x, test, row)
 			for k, v := range x.values {
-				x.values[k] = 0
+				x.values[k] = 0 // the mean of a feature: the row does without it
 				part[x.places[k]] += float64(test.Rows(row) * (t.lossOf(x, test, row) - with))
 				x.values[k] = v
 			}
@@ -137,7 +143,7 @@ func predictionLoss(p []float64, truth float64, target features.Target, of model
 		return p[0] - float64(truth*num.Log(max(p[0], math.SmallestNonzeroFloat64)))
 	}
 	r := math.Abs(p[0]-target.Decode(truth)) / target.Deviation
-	slope := r
+	slope := r // of the squared loss r²/2; Huber's goes on straight from Delta, which is 1 if it is not given
 	if h, ok := of.(models.Huber); ok {
 		slope = min(r, cmp.Or(h.Delta, 1))
 	}

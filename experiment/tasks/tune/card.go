@@ -11,7 +11,7 @@ import (
 // card is the task's Card.
 func (t *tune) card() *runs.Card {
 	p := t.prepared
-	if p == nil || p.Missing == nil {
+	if p == nil || p.Missing == nil { // nothing is loaded, or a recipe is followed: nobody has counted rows
 		return nil
 	}
 	target := p.Recipe.Target
@@ -32,7 +32,7 @@ func (t *tune) card() *runs.Card {
 	}
 	card.Sites, card.Odd = slices.Clone(p.OfSites), p.Odd
 	for i := range card.Sites {
-		if p.Folds > 0 {
+		if p.Folds > 0 { // training rows are validation rows too, in other folds
 			card.Sites[i][1] = card.Sites[i][0]
 		}
 	}

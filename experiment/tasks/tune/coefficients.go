@@ -104,7 +104,7 @@ func (t judge) addCoefficients(a *runs.Assessment, fit *assess.Fit, chosen []con
 		scale = r.Target.Deviation
 	}
 	for _, c := range chosen {
-		column, unit := fit.Columns[c.feature], scale
+		column, unit := fit.Columns[c.feature], scale // unit: from deviations to the file's units
 		one := runs.Coefficient{Feature: column.Name, Column: r.Input(column.Group).Name, Why: fit.Why[c.feature]}
 		if !column.Level && !column.Blank {
 			one.Deviation = r.Input(column.Group).Deviation
@@ -122,9 +122,9 @@ func (t judge) addCoefficients(a *runs.Assessment, fit *assess.Fit, chosen []con
 		if fit.Refused == "" && one.Why == "" {
 			effect = fit.Effect(c.feature, c.class)
 			one.BeyondChance = marked[contrast{feature: c.feature, class: c.class}]
-			told := slices.ContainsFunc(a.Effects.Columns,
+			isListed := slices.ContainsFunc(a.Effects.Columns, // by another of its levels or classes
 				func(c runs.ColumnEffect) bool { return c.Column == one.Column })
-			if !told && !column.Blank && !fit.IsEndless(column.Group) {
+			if !isListed && !column.Blank && !fit.IsEndless(column.Group) {
 				v, low, high := fit.Importance(column.Group, quantile)
 				a.Effects.Columns = append(a.Effects.Columns, runs.ColumnEffect{Column: one.Column,
 					Value: runs.Number(v * scale), Low: runs.Number(low * scale), High: runs.Number(high * scale)})
@@ -193,7 +193,8 @@ func tablesWithoutRows(t *tune) assess.Tables {
 		Breslow: t.ties == breslow}
 }
 
-// reader reads the features of rows of some examples, one after the other.
+// reader returns a function that writes the features of rows to x, width numbers a row. Rows are
+// numbered through one part or two.
 func reader(parts []data.Examples, width int) func(from, to int, x []float64) {
 	return func(from, to int, x []float64) {
 		clear(x)
@@ -231,8 +232,9 @@ func columnsOf(r features.Recipe) (list []assess.Column) {
 // features: whole columns, until there are toldCoefficients. Where a column is blank counts as one
 // of its own.
 func (t judge) largest(e *assess.Effects) (list []contrast) {
-	sizes, of := make([]float64, len(e.Columns)), make([][]contrast, len(e.Columns)) // by the first one
-	var groups []int
+	// By the first column of a group: the largest weight, and the contrasts.
+	sizes, of := make([]float64, len(e.Columns)), make([][]contrast, len(e.Columns))
+	var groups []int // their first columns
 	for j, c := range e.Columns {
 		if n := len(groups); n == 0 || c.Blank || e.Columns[groups[n-1]].Group != c.Group {
 			groups = append(groups, j)

@@ -74,7 +74,7 @@ func (t judge) addThreshold(a *runs.Assessment, test assessor) error {
 		validation := t.prepared.Data.Shards[i].Val
 		for row, x := range eachRow(validation) {
 			for fold, part := range parts {
-				if len(parts) == 1 || validation.Weight.At(row, fold) > 0 {
+				if len(parts) == 1 || validation.Weight.At(row, fold) > 0 { // the row is not of the fold's training
 					own.addRow(part.PredictFeatures(x.places, x.values), validation, row, counting)
 				}
 			}
@@ -102,12 +102,12 @@ func (t judge) addThreshold(a *runs.Assessment, test assessor) error {
 // cross-validation the model of each fold, at the λ that is kept.
 func (t judge) validators() (parts []*modelfile.Model, err error) {
 	of, ys := t.m.(models.Layered), t.run.Parts
-	if len(ys) == 0 {
+	if len(ys) == 0 { // the run has not kept the models of folds
 		one, ok := t.m.(models.Linear)
 		if t.prepared.Folds == 0 || !ok {
 			return []*modelfile.Model{t.made}, nil
 		}
-		if p, _ := one.Dims(); p != len(t.run.X) {
+		if p, _ := one.Dims(); p != len(t.run.X) { // a structure was chosen: λ has an entry for each feature
 			one.Penalties = models.PerFeature{}
 		}
 		folds := models.Folds{Of: one, Count: t.prepared.Folds}

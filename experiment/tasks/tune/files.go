@@ -38,7 +38,7 @@ const mostFiles = 1000
 func (t *tune) fileNumbers() (list []int) {
 	for number := range mostFiles {
 		path := t.filePath(number)
-		if path == "" || number > 0 && path == t.filePath(number-1) {
+		if path == "" || number > 0 && path == t.filePath(number-1) { // no rule, or one without the number
 			break
 		}
 		if fileExists(path) {
@@ -168,11 +168,10 @@ func (t *tune) read(a experiment.Agents) ([]*tables.Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		// the order of the seed
 		order := rand.New(rand.NewPCG(num.SplitMix(a.Seed), streamDeal)).Perm(whole.Rows())
 		for _, i := range a.Local {
 			rows := slices.Clone(order[i*whole.Rows()/a.N : (i+1)*whole.Rows()/a.N])
-			slices.Sort(rows)
+			slices.Sort(rows) // as in the file
 			sites[i] = whole.Pick(rows)
 		}
 		return sites, nil
@@ -253,7 +252,7 @@ func (m *missing) Set(text string) error {
 			if m.of == nil {
 				m.of = map[string][]string{}
 			}
-			list := append([]string{}, m.of[column]...)
+			list := append([]string{}, m.of[column]...) // not nil: column= alone means that it has no such word
 			if own != "" {
 				list = append(list, own)
 			}

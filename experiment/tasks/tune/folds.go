@@ -23,8 +23,9 @@ const (
 	autoFoldRows = 20000
 )
 
-// foldCount returns the number of folds that -folds asks for, 0 for none, and the number of rows up
-// to which it does; 0: any.
+// foldCount returns the number of folds that -folds asks for, 0 for none. rows is the number of
+// rows of all sites beyond which there are none after all; 0: there is no such limit. It refuses
+// what folds or differential privacy cannot be with.
 func (t *tune) foldCount(private bool) (count, rows int, err error) {
 	if private && kinds[t.kind] == features.Survival {
 		return 0, 0, dsbo.ConfigErrorf("-dp-epsilon must not be given with -task survival: a row changes the losses " +
@@ -42,11 +43,11 @@ func (t *tune) foldCount(private bool) (count, rows int, err error) {
 		return 0, 0, dsbo.ConfigErrorf("-model must be linear or mlp without -folds, and with differential " +
 			"privacy: auto is a choice by folds")
 	}
-	if t.folds == auto && (t.model == auto || wantsLasso(t)) {
-		return autoFolds, 0, nil
-	}
 	if t.folds == auto {
-		if t.model == network || private {
+		switch {
+		case t.model == auto || wantsLasso(t): // folds choose these
+			return autoFolds, 0, nil
+		case t.model == network || private:
 			return 0, 0, nil
 		}
 		return autoFolds, autoFoldRows, nil
@@ -89,11 +90,11 @@ func (t *tune) choose(log func(format string, args ...any)) {
 			common--
 		}
 	}
-	folded := t.penalty == auto && t.prepared.Folds > 0
+	folded := t.penalty == auto && t.prepared.Folds > 0 // penalties are chosen among structures
 	t.taken, t.shared = cmp.Or(t.model, linear), t.penalty
-	if t.model == "" && kinds[t.kind] != features.Survival && folded && t.folds == auto && t.earlier == nil &&
-		t.group == nil && t.groupsFile == "" &&
-		training >= rowsPerFeature*common && training*width <= networkNumbers {
+	isOpen := t.model == "" && kinds[t.kind] != features.Survival && folded && t.folds == auto &&
+		t.earlier == nil && t.group == nil && t.groupsFile == ""
+	if isOpen && training >= rowsPerFeature*common && training*width <= networkNumbers {
 		t.taken = auto
 	}
 	if t.penalty != auto || folded {
@@ -187,7 +188,7 @@ func (t *tune) refits() bool {
 }
 
 // rowsOfRefit returns the data with all rows, test rows included, for training, and the ratio of
-// their number to the former one. It logs this.
+// their number to the former one. It notes in the run's log that the kept model is of them.
 func rowsOfRefit(t *tune, f experiment.FinishedRun) (data.Task, float64, error) {
 	all, rows, err := t.prepared.Data, t.prepared.Rows, error(nil)
 	all.Shards = slices.Clone(all.Shards)
@@ -202,6 +203,7 @@ func rowsOfRefit(t *tune, f experiment.FinishedRun) (data.Task, float64, error) 
 			if e.Column(models.RiskWeights) != nil {
 				atRisk = append(atRisk, e)
 			}
+			// What the parts weigh is of each alone: the weights of all together are set below.
 			if e.Weight, e.Count, e.Columns = nil, nil, nil; joined.Len() == 0 {
 				joined = e
 			} else if e.Len() > 0 && err == nil {

@@ -30,13 +30,12 @@ func wantsLasso(t *tune) bool { return t.penalty == lasso || t.penalty == elasti
 
 // wantedLasso returns what is asked of it; nil: none is asked for.
 func wantedLasso(t *tune) *candidates.Lasso {
-	l := &candidates.Lasso{Ratio: 1, OneError: t.lasso.lambda == oneError}
-	switch t.penalty {
-	default:
+	if !wantsLasso(t) {
 		return nil
-	case elastic:
+	}
+	l := &candidates.Lasso{Ratio: 1, OneError: t.lasso.lambda == oneError}
+	if t.penalty == elastic {
 		l.Ratio, _ = strconv.ParseFloat(t.lasso.ratio, 64) // which Check has read; 0 of auto
-	case lasso:
 	}
 	return l
 }

@@ -63,7 +63,7 @@ type classAssessor struct {
 }
 
 func (c classAssessor) addRow(p modelfile.Predictions, e data.Examples, row int, in pass) {
-	switch class, _ := e.Target.Label(row); in {
+	switch class, _ := e.Target.Label(row); in { // probabilities have no tails: trained rows do not count
 	case counting:
 		c.Add(p.Numbers(0), class, e.Rows(row))
 	case errorsOf:
@@ -127,8 +127,23 @@ type numberAssessor struct {
 }
 
 func (n numberAssessor) addRow(p modelfile.Predictions, e data.Examples, row int, in pass) {
-	[...]func(predicted, truth, rows float64){n.Add, n.AddError, n.AddTrained}[in](p.Values[0],
-		n.target.Decode(e.Target.At(row, 0)), e.Rows(row))
+	addTo(n, p.Values[0], n.target.Decode(e.Target.At(row, 0)), e.Rows(row), in)
+}
+
+// addTo counts a predicted number or count in a pass.
+func addTo(c interface {
+	Add(predicted, truth, rows float64)
+	AddError(predicted, truth, rows float64)
+	AddTrained(predicted, truth, rows float64)
+}, predicted, truth, rows float64, in pass) {
+	switch in {
+	case counting:
+		c.Add(predicted, truth, rows)
+	case errorsOf:
+		c.AddError(predicted, truth, rows)
+	case trained:
+		c.AddTrained(predicted, truth, rows)
+	}
 }
 
 func (n numberAssessor) fill(a *runs.Assessment) {
@@ -158,8 +173,7 @@ func markHeavy(heavy bool, measures []runs.Measure) {
 type countAssessor struct{ *assess.Counts }
 
 func (c countAssessor) addRow(p modelfile.Predictions, e data.Examples, row int, in pass) {
-	[...]func(predicted, truth, rows float64){c.Add, c.AddError, c.AddTrained}[in](p.Values[0], e.Target.At(row, 0),
-		e.Rows(row))
+	addTo(c, p.Values[0], e.Target.At(row, 0), e.Rows(row), in)
 }
 
 func (c countAssessor) fill(a *runs.Assessment) {

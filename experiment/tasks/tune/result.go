@@ -50,7 +50,7 @@ func (t *tune) finish(f experiment.FinishedRun) error {
 	if err != nil {
 		return err
 	}
-	if f.Network != nil {
+	if f.Network != nil { // a network has won the choice of -model auto: the rest is of it
 		kept := *t
 		kept.taken, kept.shared = network, onePenalty
 		t, m = &kept, *f.Network
@@ -68,7 +68,7 @@ func (t *tune) finish(f experiment.FinishedRun) error {
 		return err
 	}
 	judged := judge{t, made, m, y, f, own}
-	assessment, err := judged.assess()
+	assessment, err := judged.assess() // before the test rows are in the model
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (t *tune) ending() (e site.Ending) {
 	}
 	e.Sums = append(e.Sums, timesSums(t)...)
 	m, err := t.newModel(0)
-	if err != nil {
+	if err != nil { // which Load tells
 		return e
 	}
 	_, q := m.Dims()
@@ -237,7 +237,7 @@ func (t *tune) penaltyTable(made *modelfile.Model, m models.Layered, x, y []floa
 	var all []runs.Penalty
 	for k, name := range l.names {
 		size, least := math.Sqrt(squares[k]), negligible*largest
-		if wantsLasso(t) {
+		if wantsLasso(t) { // which sets weights to 0
 			least = 0
 		}
 		all = append(all, runs.Penalty{Name: name, Lambda: x[k], Norm: size, Kept: size > least})

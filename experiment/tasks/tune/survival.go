@@ -64,7 +64,7 @@ func checkSurvival(t *tune) error {
 // judgedRows returns how many of the rows of a set losses are a mean of: the events of times.
 func judgedRows(p *features.Prepared, set int) int {
 	if p.Recipe.Target.Kind == features.Survival {
-		if set == 1 && p.Folds > 0 {
+		if set == 1 && p.Folds > 0 { // folds validate on the training rows
 			set = 0
 		}
 		return int(math.Round(p.Events[set]))
@@ -163,7 +163,7 @@ func (t judge) addEventLosses(part []float64, test data.Examples) error {
 	if err != nil {
 		return err
 	}
-	losses = slices.Clone(losses)
+	losses = slices.Clone(losses) // Examples reuses them
 	null, _, err := score.Examples(make([]float64, p), make([]float64, q))
 	for row, l := range losses {
 		d := null[row] - l

@@ -17,7 +17,7 @@ type timedRows struct{ times, rows, hazards []float64 }
 // timed returns the rows of site i that made the judged model, and its test rows.
 func (t judge) timed(i int) (made, test timedRows) {
 	p := t.prepared
-	left := p.Times[i]
+	left := p.Times[i] // of all its rows, set by set
 	for k, e := range []data.Examples{p.Data.Shards[i].Train, p.Data.Shards[i].Val, p.Data.Shards[i].Test} {
 		if e.Len() == 0 || k == 1 && p.Folds > 0 {
 			continue
