@@ -20,21 +20,17 @@ const align = 16
 // proportional to the lives if they have few different lengths.
 func allot(lives []life) (size int) {
 	order := make([]int, len(lives))
-	last := 0
+	ends := map[int][]int{} // by time: the lives that end then
 	for i := range lives {
 		order[i] = i
 		lives[i].n = (lives[i].n + align - 1) / align * align
-		last = max(last, lives[i].to)
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(lives[a].from, lives[b].from) })
-	ends := make([][]int, last+1)
-	for i := range lives {
 		ends[lives[i].to] = append(ends[lives[i].to], i)
 	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(lives[a].from, lives[b].from) })
 	f := freeSpace{gaps: map[int][]int{}}
 	now := 0
 	for _, i := range order {
-		for ; now < lives[i].from; now++ {
+		for ; now < lives[i].from; now++ { // what ends when another begins is still read then
 			for _, j := range ends[now] {
 				f.release(lives[j].off, lives[j].n)
 			}
@@ -67,13 +63,13 @@ func (f *freeSpace) reserve(n int) int {
 		}
 	}
 	if best > 0 {
-		off := f.reserve(best)
+		off := f.reserve(best) // there is a gap of just this length
 		if best > n {
 			f.release(off+n, best-n)
 		}
 		return off
 	}
-	// A gap at the end grows.
+	// A gap at the end grows; after join there is at most one.
 	for length, offs := range f.gaps {
 		if k := slices.Index(offs, f.size-length); k >= 0 {
 			f.gaps[length] = slices.Delete(offs, k, k+1)

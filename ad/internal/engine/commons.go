@@ -86,7 +86,9 @@ func (m *memory[T]) renew(old *common[T], kind commonKind, n int) *common[T] {
 	return c
 }
 
-// reuse returns old, if nobody else has it, or a spare common of n numbers; nil if there is none.
+// reuse returns memory that may be written to: old, which has n numbers or is nil, if nobody else
+// has it, else a spare common of n numbers; nil if there is none. Old is not the newest of its kind
+// any more then, since its numbers will be others.
 func (m *memory[T]) reuse(old *common[T], n int) *common[T] {
 	m.pool.mu.Lock()
 	defer m.pool.mu.Unlock()
@@ -108,14 +110,14 @@ func (m *memory[T]) reuse(old *common[T], n int) *common[T] {
 	return c
 }
 
-// publish makes a fresh common the newest of its kind and returns it, or in its place the newest
-// one, if that is a value at the same points.
+// publish makes a fresh common the newest of its kind and returns it. If another program has been
+// quicker with a value at the same points, the newest is returned in its place, and c dropped.
 func (m *memory[T]) publish(c *common[T], at [mostPoints]uint64) *common[T] {
 	m.pool.mu.Lock()
 	defer m.pool.mu.Unlock()
 	c.fresh, c.at = false, at
 	n := m.commons.newest[c.kind]
-	if n != nil && c.kind.template != nil && n.at == at {
+	if n != nil && c.kind.template != nil && n.at == at { // points have no points; they are compared by numbers
 		n.users++
 		m.drop(c)
 		return n

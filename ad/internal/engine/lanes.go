@@ -95,7 +95,8 @@ func (m *machine[T]) runLanes(ins *instr[T], from, to int) {
 		return
 	}
 	c.Dst = dst
-	for l := m.lanes - 1; l >= 0; l-- { // the first last: it may be an input of all that is overwritten
+	// The first lane last: an input without lanes may be overwritten by the output's first lane.
+	for l := m.lanes - 1; l >= 0; l-- {
 		for i, in := range inLanes {
 			if in != nil {
 				c.In[i].V = in[l*m.stride(&m.slots[ins.args[i]], from, to):][:len(c.In[i].V)]
@@ -164,10 +165,10 @@ func (m *machine[T]) runUnits(ins *instr[T], from, to int) bool {
 		d := wide[l*m.stride(out, from, to):][:len(dst.V)]
 		clear(d)
 		at := m.from + l - off
-		if at < 0 || at >= right.numbers() {
+		if at < 0 || at >= right.numbers() { // the lane's 1 is in another part
 			continue
 		}
-		k, j := at/right.c, at%right.c
+		k, j := at/right.c, at%right.c // of the 1, row and column
 		if ins.TransB {
 			k, j = j, k
 		}

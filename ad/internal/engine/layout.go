@@ -197,11 +197,11 @@ func (l *layoutState) place(k int) {
 		to.n = now.strip * v.per * v.c
 	}
 	l.made.places = append(l.made.places, to)
-	end := l.lastRead[s.out]
 	if c := l.series[s.out]; c != nil {
 		l.made.roles[k] = l.joinSeries(c, s, to.n, now)
 		return
 	}
+	end := l.lastRead[s.out]
 	if a := l.overwritten(s, now); a >= 0 {
 		l.lifeOf[s.out] = l.lifeOf[a]
 		l.lives[l.lifeOf[a]].to = max(end, l.lastRead[a])
@@ -230,7 +230,8 @@ func (l *layoutState) joinSeries(c *series, s *step, n int, now moment) role {
 	return skipped
 }
 
-// overwritten returns the input of a step in whose place its output can be written, or −1.
+// overwritten returns the input of a step in whose place its output can be written, or −1: one that
+// nothing reads after it, also not a view or the next tile, and that is as large.
 func (l *layoutState) overwritten(s *step, now moment) int {
 	for _, i := range s.InPlace {
 		a := s.args[i]

@@ -75,7 +75,7 @@ func (m *machine[T]) update() {
 		m.slots = append(m.slots, m.newSlot(v))
 	}
 	for i := range m.slots {
-		if s := &m.slots[i]; s.kept && !s.retained && !t.isCommon(i) {
+		if s := &m.slots[i]; s.kept && !s.retained && !t.isCommon(i) { // commons have memory of the pool
 			s.retain(kernel.MakePages[T](s.numbers()))
 		}
 	}
@@ -86,7 +86,7 @@ func (m *machine[T]) update() {
 		args = max(args, len(s.args))
 	}
 	m.needed = make([]int, len(m.slots))
-	if len(m.in) < args {
+	if len(m.in) < args { // args is of the new steps alone
 		m.in, m.inLanes = make([]Mat[T], args), make([][]T, args)
 	}
 }
@@ -154,7 +154,7 @@ func (m *machine[T]) Bind(i int, t *Rows, idx []int) error {
 	}
 	m.invalidate(s.bit)
 	s.valid, of.held = false, [2]int{}
-	if s.per == 0 {
+	if s.per == 0 { // no pass over tiles reads it
 		s.whole()
 	}
 	return nil
@@ -196,7 +196,7 @@ func (m *machine[T]) invalidate(bit uint64) {
 // rowsOf returns the rows of s that belong to examples from..to.
 func (m *machine[T]) rowsOf(s *slot[T], from, to int) Mat[T] {
 	per := s.per
-	if per == 0 {
+	if per == 0 { // not made in tiles, but with rows for each example: a constant, or a step's that runs whole
 		per = s.r / m.template.rows
 	}
 	n, numbers, first := (to-from)*per, s.tiles, from-m.tileFrom
@@ -207,7 +207,7 @@ func (m *machine[T]) rowsOf(s *slot[T], from, to int) Mat[T] {
 		numbers = s.source.cur
 	case s.buf != nil:
 		numbers, first = s.buf, from
-	case s.strip:
+	case s.strip: // which begins where this step does
 		first = 0
 	}
 	return Mat[T]{V: numbers[first*per*s.c:][:n*s.c], R: n, C: s.c}
@@ -266,7 +266,7 @@ func (m *machine[T]) failure(r any) error {
 	}
 	ins, examples := m.running.ins, m.running.to-m.running.from
 	bad.op = ins.Name
-	for i := range m.slots {
+	for i := range m.slots { // the first table with rows that the indices, argument 1, come from
 		s := &m.slots[i]
 		if !s.hasTable() || s.per == 0 || s.bit&m.slots[ins.args[1]].deps == 0 || bad.of%examples != 0 {
 			continue

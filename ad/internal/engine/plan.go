@@ -44,7 +44,7 @@ func (g *graph) newPlan(number int, lanes bool, outs []int) *Plan {
 		schedule(i)
 	}
 	for _, i := range outs {
-		if v := g.values[i]; v.bit != 0 && v.point == "" {
+		if v := g.values[i]; v.bit != 0 && v.point == "" { // an input that is an output itself is read whole
 			v.kept = true
 		}
 	}

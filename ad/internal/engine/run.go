@@ -19,7 +19,7 @@ func (m port[T, V]) SetInput(i int, v []V) {
 		return
 	}
 	newest := m.memory.takeNewest(p.kind, none)
-	if newest != nil && newest != p.common && m.has(newest, v) {
+	if newest != nil && newest != p.common && m.has(newest, v) { // another program is at the point already
 		m.memory.giveUp(p.common)
 		p.set(newest)
 		return
@@ -197,7 +197,7 @@ func (m *machine[T]) bindSlots(p *Plan) {
 	if m.current == m.layouts[p.number] {
 		return
 	}
-	m.current = m.layouts[p.number]
+	m.current = m.layouts[p.number] // until releaseSlots; EachVector runs the same plan many times
 	m.call.Block = m.memory.commons.blocks.Get()
 	m.comparePoints()
 	m.takeCommons()
@@ -246,7 +246,7 @@ func (m *machine[T]) releaseSlots() {
 	for _, i := range m.current.views {
 		m.slots[i].buf, m.slots[i].tiles = nil, nil
 	}
-	m.tables = slices.DeleteFunc(m.tables, func(i int) bool {
+	m.tables = slices.DeleteFunc(m.tables, func(i int) bool { // short tiles stay, see keptTile
 		m.slots[i].releaseTile(m.memory)
 		return m.slots[i].tiles == nil
 	})

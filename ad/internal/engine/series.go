@@ -52,14 +52,13 @@ func (g *graph) findSeries(p *Plan, inTail []bool, when []moment) map[int]*serie
 			}
 		}
 	}
-	for i := len(p.order) - 1; i >= 0; i-- {
-		s := g.steps[p.order[i]]
-		if n := parts[s.out].sums; n >= manyProducts && found[s.out] == nil {
+	for _, k := range slices.Backward(p.order) { // the whole sum first, then down to its parts
+		s := g.steps[k]
+		n := parts[s.out].sums
+		if n >= manyProducts && found[s.out] == nil {
 			found[s.out] = &series{end: s.out}
-		} else if n == 0 {
-			continue
 		}
-		if c := found[s.out]; c != nil && !s.sums {
+		if c := found[s.out]; n > 0 && c != nil && !s.sums {
 			found[s.args[0]], found[s.args[1]] = c, c
 		}
 	}

@@ -65,9 +65,9 @@ type passOrder struct {
 
 // findHeights finds the readers and the heights of steps.
 func (o *passOrder) findHeights() {
-	for i := len(o.tiled) - 1; i >= 0; i-- {
-		s, h := o.steps[o.tiled[i]], o.height[i]
-		if !o.runsInStrips(s) {
+	for i, k := range slices.Backward(o.tiled) {
+		s, h := o.steps[k], o.height[i]
+		if !o.runsInStrips(s) { // such as a product
 			h++
 		}
 		for _, a := range s.args {
@@ -120,12 +120,12 @@ func (g *graph) groups(tiled []int, lanes bool) (list []group) {
 				widest = max(widest, g.values[a].per*g.values[a].c)
 			}
 		}
-		if i > of.end && !lanes {
+		if i > of.end && !lanes { // one step alone gains nothing from strips
 			if rows := stripBytes / g.size / widest; rows >= leastStrip && rows < g.tile {
 				of.rows = rows
 			}
 		}
-		i = max(i, of.end)
+		i = max(i, of.end) // the step that begins a group may not run in strips
 		of.end = i
 		list = append(list, of)
 	}

@@ -126,8 +126,8 @@ func (tl *tail) members(n int) []bool {
 func (g *graph) tailSteps(p *Plan, n int) (steps []int) {
 	elsewhere := make([]bool, len(g.values)) // values that are read in another way
 	in := make([]bool, len(p.order))
-	for i := len(p.order) - 1; i >= 0; i-- {
-		s := g.steps[p.order[i]]
+	for i, k := range slices.Backward(p.order) { // readers first
+		s := g.steps[k]
 		in[i] = s.Tail && !s.tiled && !elsewhere[s.out] && g.isTemporary(s.out) && g.values[s.out].numbers() == n
 		for j, a := range s.args {
 			if a >= 0 && !(in[i] && slices.Contains(s.InPlace, j)) {

@@ -115,7 +115,7 @@ func newWave[T Float](m *machine[T], st *stage, groups []group) (w *wave[T], hel
 		w.shared = append(w.shared, newSharedSum(m, st.tiled[of.first:of.end], tile, helpers+1, len(w.passed)))
 	}
 	for _, a := range st.tables {
-		if s := &m.slots[a]; s.buf != nil {
+		if s := &m.slots[a]; s.buf != nil { // now, as helpers would all do it at once
 			s.whole()
 		}
 	}
@@ -189,7 +189,7 @@ func followMachine[T Float](h, m *machine[T]) {
 	h.scratch = h.memory.takeTile(h.current.size)
 	placeTiles(h)
 	for i := range h.slots {
-		if s := &h.slots[i]; s.hasTable() {
+		if s := &h.slots[i]; s.hasTable() { // the tile that m reads is not the helper's
 			s.source = &source[T]{table: s.source.table, idx: s.source.idx}
 			s.tiles = nil
 		}
