@@ -178,10 +178,8 @@ func addRowKernel[T Float](c *call[T]) { withRow(c, kernel.AddTo[T]) }
 // rows at a time where they are short.
 func withRow[T Float](c *call[T], do func(dst, x, y []T)) {
 	row, n := c.In[1].V, c.Dst.C
-	together := min(len(c.Block)/n, c.Dst.R)
-	if together < 2 {
-		together = 1
-	} else {
+	together := max(1, min(len(c.Block)/n, c.Dst.R))
+	if together > 1 { // the row, as often as the scratch block has room for it
 		for i := range together {
 			copy(c.Block[i*n:], row)
 		}

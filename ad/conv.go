@@ -84,7 +84,7 @@ func Convolve(images, filters *Node, w Window, groups int) *Node {
 	channels := w.C
 	w.C, f = w.C/groups, f/groups
 	parts := make([]*Node, groups)
-	for i := range parts {
+	for i := range parts { // a group's channels lie together within each pixel
 		part := view(images, viewRule{off: i * w.C, n: [4]int{1, 1, w.H * w.W, w.C}, s: [4]int{0, 0, channels, 1}})
 		parts[i] = MatMul(Im2col(part, w), Rows(filters, i*f, f), false, true)
 	}

@@ -79,7 +79,7 @@ func (c Curvature) Spectrum(probes, steps int) (s Spectrum, err error) {
 		chains[i].basis = [][]float64{v}
 	}
 	for range min(steps, c.Q) {
-		var ends [][]float64
+		var ends [][]float64 // of the chains that go on; one whose space is closed has no vector without a product
 		for i := range chains {
 			if k := len(chains[i].diagonal); k < len(chains[i].basis) {
 				ends = append(ends, chains[i].basis[k])
@@ -170,7 +170,7 @@ func (c Curvature) Trace(products int) (trace, deviation float64, err error) {
 	for _, v := range large {
 		found.add(v, v)
 	}
-	basis := found.images[:found.n]
+	basis := found.images[:found.n] // orthonormal
 	there, err := c.products(basis)
 	if err != nil {
 		return 0, 0, err
@@ -178,7 +178,7 @@ func (c Curvature) Trace(products int) (trace, deviation float64, err error) {
 	for i, w := range there {
 		trace += linalg.Dot(w, basis[i])
 	}
-	if len(basis) == c.Q {
+	if len(basis) == c.Q { // of the whole space: nothing is left to estimate
 		return trace, 0, nil
 	}
 	vs := c.signs(r, third)

@@ -122,7 +122,7 @@ func orthogonal(a *Node) (q, l *Node) {
 		failf("QR: there must be at least as many rows as columns; the shape is %v", a.Shape())
 	}
 	q = Transpose(a)
-	for range 2 {
+	for range 2 { // rows are orthogonal but for the squared condition number times rounding, then for rounding
 		factor := Cholesky(MatMul(q, q, false, true))
 		if q = SolveLower(factor, q, false); l == nil {
 			l = factor
@@ -226,7 +226,7 @@ func eigenKernel[T Float](k int, c *call[T]) {
 					most = x
 				}
 			}
-			if most < 0 {
+			if most < 0 { // either sign is an eigenvector: the largest entry is positive
 				linalg.Scale(v, -1, v)
 			}
 		}

@@ -231,7 +231,7 @@ func (in *DerivsIn[V]) compute(of stage, wanted int, dst [derivCount][]V, x, y, 
 	}
 	err := in.run(key, outs)
 	if y := dst[gradY]; err == nil && wanted>>gradY&1 == 1 && len(y) <= shortGradient {
-		in.gradY, in.gradAt = append(in.gradY[:0], y...), at
+		in.gradY, in.gradAt = append(in.gradY[:0], y...), at // a direction, which has changed, does not matter to it
 	}
 	return err
 }
@@ -264,7 +264,7 @@ func (d *derivatives) add(of stage) (err error) {
 		}
 		d.nodes[gradX], d.nodes[gradY], d.nodes[lossValue] = g[0], g[1], l.outs[0]
 	case secondOrder:
-		if d.v.node == nil {
+		if d.v.node == nil { // an error may have come after it before
 			v, err := l.addPoint("v", l.f.Q)
 			if err != nil {
 				return err
@@ -272,7 +272,7 @@ func (d *derivatives) add(of stage) (err error) {
 			d.v = direction{v, l.slots[v]}
 			l.template.AddDirection(d.v.slot)
 		}
-		if d.nodes[gradY] == nil {
+		if d.nodes[gradY] == nil { // all products are 0
 			return nil
 		}
 		by, err := Grad(Dot(d.nodes[gradY], d.v.node), l.x, l.y)

@@ -74,6 +74,7 @@ func (f *family) node(r rule, shape tensor.Shape, dt tensor.Dtype, in ...*Node) 
 		return n
 	}
 	n := new(Node)
+	// The salt gives each node a hash of its own, as the key has told it from all others.
 	o := &op{rule: r, shape: shape, in: slices.Clone(in), family: f, salt: len(f.nodes)}
 	for _, set := range []gorgonia.NodeConsOpt{gorgonia.WithType(nodeType(shape, dt)), gorgonia.WithShape(shape...),
 		gorgonia.In(f.graph), gorgonia.WithOp(o), gorgonia.WithChildren(slices.Clone(in))} {

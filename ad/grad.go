@@ -35,8 +35,8 @@ func gradient(cost *Node, ends []*Node, wrt ...*Node) (grads []*Node) {
 	if s.active[cost] {
 		s.adjoint[cost] = Uniform(1, cost)
 	}
-	for i := len(order) - 1; i >= 0; i-- {
-		s.visit(order[i])
+	for _, n := range slices.Backward(order) { // users first, so that an adjoint is complete when it is handed on
+		s.visit(n)
 	}
 	grads = make([]*Node, len(wrt))
 	for i, w := range wrt {

@@ -86,7 +86,7 @@ const triangleRows = 16
 // solve replaces x, k×w, by the solution of op(t) x = x. Solved entries are negated in place, so
 // that products are added.
 func (t triangle[T]) solve(x []T, w int) {
-	k, forward := t.k, t.upper == t.transposes
+	k, forward := t.k, t.upper == t.transposes // op(t) is a lower triangle: from the first row on
 	for done := 0; done < k; done += triangleRows {
 		h := min(triangleRows, k-done)
 		from := done

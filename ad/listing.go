@@ -147,7 +147,7 @@ func flops(n *Node) int {
 	rule := ruleOf(n)
 	if b, ok := rule.(batchRule); ok {
 		rule = b.matmulRule
-		if b.tA {
+		if b.tA { // the rows of one matrix, where those below are of others
 			return 2 * rows * cols * b.ra
 		}
 	}
@@ -193,12 +193,11 @@ func (d *Derivs) WriteDOT(w io.Writer, name string, of Derivative) error {
 	ids := map[*Node]int{}
 	for _, n := range topological(append(nodes{d.outs[0]}, outs...)...) {
 		ids[n] = len(ids)
-		label, look := "", "shape=ellipse"
-		switch {
-		case isLeaf(n):
+		var label, look string
+		if isLeaf(n) {
 			label, look = leafName(n), "shape=box"
-		default:
-			label = ruleOf(n).String()
+		} else {
+			label, look = ruleOf(n).String(), "shape=ellipse"
 		}
 		switch {
 		case n == d.outs[0]:

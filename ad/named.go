@@ -107,13 +107,13 @@ func repeated(a *Node, shape tensor.Shape) *Node {
 		return Flatten(RepeatCol(Flatten(a), rows))
 	}
 	r, c := dims(a)
-	if len(a.Shape()) == 1 {
+	if len(a.Shape()) == 1 { // a vector is a row
 		r, c = 1, r
 	}
-	if c != cols {
+	if c != cols { // c is 1
 		a = RepeatCol(Flatten(a), cols)
 	}
-	if r != rows {
+	if r != rows { // r is 1
 		return RepeatRow(Flatten(a), rows)
 	}
 	return reshape(a, shape)

@@ -21,7 +21,7 @@ func (p Pooling) windows(op named, n int) (all []taps, sizes []int) {
 	if p.Windows > 0 {
 		for i := range p.Windows {
 			var t taps
-			for at := i * n / p.Windows; at*p.Windows < (i+1)*n; at++ {
+			for at := i * n / p.Windows; at*p.Windows < (i+1)*n; at++ { // rounded outwards: they may overlap
 				t.at = append(t.at, at)
 			}
 			all, sizes = append(all, t), append(sizes, len(t.at))
@@ -37,14 +37,14 @@ func (p Pooling) windows(op named, n int) (all []taps, sizes []int) {
 		failf("%v: a window must fit into the padded axis, and padding be less than it; the axis has %d, the "+
 			"window is %+v", op, n, p)
 	}
-	if p.Ceil {
+	if p.Ceil { // one window more, if it begins before the padding at the end
 		last = min(last+stride-1, n+p.Pad-1)
 	}
 	for from := -p.Pad; from+p.Pad <= last; from += stride {
 		var t taps
 		size := 0
 		for at := from; at < from+apart*p.Size; at += apart {
-			if at < n+p.Pad {
+			if at < n+p.Pad { // what is beyond, by Ceil, does not count
 				size++
 			}
 			if at >= 0 && at < n {
@@ -172,16 +172,16 @@ func (by Interpolation) taps(i, n, length int, begin, centre float64) taps {
 	if by == LinearAligned || by == CubicAligned {
 		x = float64(i) * float64(length-1) / float64(max(n-1, 1))
 	}
-	if by <= LinearAligned {
+	if by <= LinearAligned { // before the first middle is the first entry alone
 		x = max(x, 0)
 	}
 	from, weights := math.Floor(x), []float64{1 - (x - math.Floor(x)), x - math.Floor(x)}
 	first := int(from)
-	if by >= Cubic {
+	if by >= Cubic { // of four entries, two on each side
 		first, weights = first-1, keys(x-from)
 	}
 	t := taps{by: weights}
-	for k := range weights {
+	for k := range weights { // beyond the ends the last entry is there once more
 		t.at = append(t.at, min(max(first+k, 0), length-1))
 	}
 	return t

@@ -93,6 +93,9 @@ func (r riskRule) String() string {
 }
 
 // grad implements rule: the ops are adjoint to one another, and their derivatives are made of them.
+// Times and weights, the first two inputs, have none. Means and shares have the column and then the
+// scores as inputs, and shares the logarithms of sums, which depend on the scores: their derivative
+// is in the one by the scores.
 func (r riskRule) grad(in nodes, out, g *Node) nodes {
 	risk := Risk{in[0], in[1], r.efron}
 	switch r.of {
@@ -134,7 +137,7 @@ func riskKernel[T Float](r riskRule, c *call[T]) {
 	num.SortRisks(&s.RiskSets, c.In[0].V, c.In[1].V)
 	s.Efron = r.efron
 	scores := c.In[2]
-	if r.of == riskMean || r.of == riskShare {
+	if r.of == riskMean || r.of == riskShare { // behind the columns
 		scores = c.In[3]
 	}
 	if r.of != tieMean {
@@ -146,7 +149,7 @@ func riskKernel[T Float](r riskRule, c *call[T]) {
 	for k := range c.Dst.C {
 		column := in64(&s.column, c.In[2].V, k, c.In[2].C)
 		s.made = slices.Grow(s.made[:0], len(column))[:len(column)]
-		clear(s.made)
+		clear(s.made) // rows without a term, or of no weight, have 0
 		switch r.of {
 		case riskLog:
 			s.Fall(s.made, nil, nil)

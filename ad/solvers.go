@@ -103,6 +103,8 @@ func (r *implicitRun) solve(z []float64) error {
 			continue
 		default:
 			linalg.Scale(rest, -1, f)
+			// Far from the solution a rough step is as good. Near it the share falls with the norm:
+			// steps converge faster than linearly. Less than the bound is not asked for.
 			end := max(min(.1, norm/first)*norm, bound/4)
 			if r.of.loss == nil {
 				r.check(r.minimalResiduals(r.of.along, step, rest, end, true))
@@ -111,11 +113,11 @@ func (r *implicitRun) solve(z []float64) error {
 			}
 		}
 		now, fell := r.search(next, trial, z, f, step, loss)
-		if !fell && memory.Known() {
+		if !fell && memory.Known() { // pairs of other places: once more down the gradient
 			memory.Forget()
 			continue
 		}
-		if !fell {
+		if !fell { // by round-off, or at a point where no direction helps
 			break
 		}
 		if r.of.by.Method == BFGS {
