@@ -185,6 +185,11 @@ func TestResultWithoutTheAgent(t *testing.T) {
 		t.Errorf("%v, want that files which come twice are refused", err)
 	}
 	testkit.OK(runs.UnpackResult(out, given, "i"))
+	taken := runs.Folder(filepath.Join(t.TempDir(), "taken"))
+	testkit.OK(runs.TakeResult(taken, runs.Membership{Run: "small", Hash: "1", Agent: 2, Agents: 3}, "i", f))
+	if got := testkit.Get(taken.ReadSummary()); got.Times != (runs.Times{}) || got.Waited != nil {
+		t.Errorf("of a folder times of another one are taken: %+v", got)
+	}
 	if got := testkit.Get(out.ReadSummary()); got.Card == nil || got.Card.Rows != s.Card.Rows || got.Epoch != s.Epoch ||
 		got.Times != (runs.Times{}) || got.Waited != nil {
 		t.Errorf("what is of all sites is lost, or times of another one are there: %+v", got)

@@ -67,6 +67,19 @@ func TestGroups(t *testing.T) {
 	}
 }
 
+// TestRunTable: runs have a column for each setting in which groups differ, a dash where one has none.
+func TestRunTable(t *testing.T) {
+	rows := runTable(grouped(t, fixture{name: "a", method: "madsbo"},
+		fixture{name: "b", method: "madsbo", settings: map[string]any{"params.alpha": 0.1, "params.clip": 3}}))
+	var got [][]string
+	for _, row := range rows.Rows {
+		got = append(got, []string{row[len(row)-2].Text, row[len(row)-1].Text})
+	}
+	if diff := cmp.Diff([][]string{{"0.5", none}, {"0.1", "3"}}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestMixedTasksAreRefused(t *testing.T) {
 	_, err := Write(t.TempDir(),
 		loaded(t, fixture{name: "a", method: "madsbo"}, fixture{name: "b", task: "synthetic", method: "madsbo"}),
