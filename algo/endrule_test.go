@@ -48,7 +48,7 @@ func TestFallen(t *testing.T) {
 		want       bool
 	}{
 		{2, 1.69, true}, {2, 1.71, false}, {2, 2.1, false}, {-2, -2.31, true}, {-2, -2.29, false}, {-2, -1.9, false},
-		{-2, -1.6, false}, {.1, -.1, true}, {-.1, .1, false}, {0, -1, true}, {0, 1, false},
+		{-2, -1.6, false}, {.1, .09, false}, {.1, -.1, true}, {-.1, .1, false}, {0, -1, true}, {0, 1, false},
 	} {
 		if got := fallen(c.loss, c.last); got != c.want {
 			t.Errorf("from %g to %g: fallen is %t", c.last, c.loss, got)

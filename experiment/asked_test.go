@@ -203,7 +203,7 @@ func TestVainFlags(t *testing.T) {
 		"-algorithm=newtoncg -patience=3 -holdout=0":  "-patience 3 changes nothing",
 		"-algorithm=newtoncg -patience=3 -holdout=.2": "", "-algorithm=newtoncg -patience=0 -holdout=0": "",
 		"-algorithm=newtoncg -memory=2": "-memory changes nothing", "-algorithm=jhip -memory=2": "",
-		"-algorithm=newtoncg": "",
+		"-algorithm=newtoncg": "", "-algorithm=newtoncg -mix=": "",
 	} {
 		j := parseTiny(t, flags)
 		p := testkit.Get(j.resolveParameters())

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"dsbo"
+	"dsbo/data"
 	"dsbo/internal/cli"
 	"dsbo/internal/testkit"
 	"dsbo/network"
@@ -78,6 +79,22 @@ func TestRanks(t *testing.T) {
 	leftBy(t, alone).check(t, together, "all")
 	if !strings.Contains(log.String(), "going on after iteration 6") {
 		t.Errorf("it does not go on where both were:\n%s", &log)
+	}
+}
+
+// A gathering is a team of another agent, with 7 rows.
+type gathering struct{ network.Team }
+
+func (gathering) Gather(_ context.Context, rows [][]float64) error { rows[1][0] = 7; return nil }
+
+// TestGatheredCounts: choices at the start are by the rows of all agents, where others have some.
+func TestGatheredCounts(t *testing.T) {
+	for want, team := range map[float64]network.Team{1: nil, 7: gathering{}} {
+		counts := testkit.Get(gatherCounts(t.Context(), team, make([]data.Shard, 2),
+			func(data.Shard) []float64 { return []float64{1} }))
+		if counts[0][0] != 1 || counts[1][0] != want {
+			t.Errorf("counts %v, want 1 and %g", counts, want)
+		}
 	}
 }
 

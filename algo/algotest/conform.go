@@ -350,9 +350,11 @@ func (s suite) mixerError(t *testing.T) {
 }
 
 func (s suite) shape(t *testing.T) {
-	err := s.method(p+1, q).Step(t.Context(), 0, oracle(0), single())
-	if !errors.Is(err, dsbo.ErrShape) {
-		t.Errorf("an oracle for p = %d and a method for p = %d: %v", p, p+1, err)
+	for _, of := range [][2]int{{p + 1, q}, {p, q + 1}} {
+		err := s.method(of[0], of[1]).Step(t.Context(), 0, oracle(0), single())
+		if !errors.Is(err, dsbo.ErrShape) {
+			t.Errorf("an oracle for p, q = %d, %d and a method for %v: %v", p, q, of, err)
+		}
 	}
 }
 

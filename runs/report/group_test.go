@@ -67,7 +67,8 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// TestRunTable: runs have a column for each setting in which groups differ, a dash where one has none.
+// TestRunTable: runs have a column for each setting in which groups differ, a dash where they have
+// none.
 func TestRunTable(t *testing.T) {
 	rows := runTable(grouped(t, fixture{name: "a", method: "madsbo"},
 		fixture{name: "b", method: "madsbo", settings: map[string]any{"params.alpha": 0.1, "params.clip": 3}}))
