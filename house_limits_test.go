@@ -26,8 +26,8 @@ var limits = map[rule]int{
 // further above its count than slack is to be lowered, so that what is saved stays saved.
 var budgets = map[string]size{
 	".":          {1_398, 8_689},
-	"ad":         {94_889, 125_702},
-	"algo":       {50_231, 35_213},
+	"ad":         {94_514, 125_702},
+	"algo":       {50_173, 35_213},
 	"benchmarks": {18_727, 13_885},
 	"cmd":        {88, 0},
 	"command":    {26_591, 52_771},
@@ -35,7 +35,7 @@ var budgets = map[string]size{
 	"examples":   {6_544, 1_898},
 	"experiment": {114_278, 148_969},
 	"internal":   {77_058, 50_331},
-	"models":     {46_549, 55_287},
+	"models":     {46_488, 55_287},
 	"network":    {93_319, 91_216},
 	"runs":       {36_895, 44_709},
 	"tables":     {67_208, 79_163},

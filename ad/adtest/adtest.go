@@ -144,13 +144,13 @@ func Check(t testing.TB, l Loss, x, y []float64) {
 // worst entry is looked for. The error is the loss's own.
 func Measure(l Loss, x, y []float64) (Report, error) {
 	m := newMeasure(l, x, y)
-	r, err := m.round()
+	r, err := m.round(m.directions())
 	if err != nil || r.Err() == nil {
 		return r, err
 	}
 	rounds := []Report{r}
 	for range 2 {
-		if r, err = m.round(); err != nil {
+		if r, err = m.round(m.directions()); err != nil {
 			return nil, err
 		}
 		rounds = append(rounds, r)

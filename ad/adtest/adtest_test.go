@@ -86,8 +86,8 @@ func TestMeasure(t *testing.T) {
 		want string // in the error; empty: right
 	}{
 		{"right", hand{}, ""},
-		{"gradient in x", hand{dx: off(0)}, "∇_x"},
-		{"gradient in y", hand{dy: off(3)}, "∇_y"},
+		{"gradient in x", hand{dx: off(0)}, "∇_x, entry 0"},
+		{"gradient in y", hand{dy: off(3)}, "∇_y, entry 3"},
 		{"HVP", hand{hvp: off(2)}, "HVP (∇²_yy)v, entry 2"},
 		{"JVP", hand{jvp: off(1)}, "JVP (∇²_xy)v, entry 1"},
 		{"HVP with NaN", hand{hvp: func(d []float64) { d[1] = math.NaN() }}, "entry 1: NaN should be"},

@@ -38,9 +38,13 @@ const (
 	symmetry  = "symmetry w·(∇²_yy)v = v·(∇²_yy)w"
 )
 
-// round compares all derivatives along new directions.
-func (m *measure) round() (Report, error) {
-	u, v, w := m.direction(len(m.x)), m.direction(len(m.y)), m.direction(len(m.y))
+// directions draws one of x and two of y.
+func (m *measure) directions() (u, v, w []float64) {
+	return m.direction(len(m.x)), m.direction(len(m.y)), m.direction(len(m.y))
+}
+
+// round compares all derivatives along directions u of x and v of y, products weighted by w and u.
+func (m *measure) round(u, v, w []float64) (Report, error) {
 	if err := m.l.Grad(m.dx, m.dy, m.x, m.y); err != nil {
 		return nil, err
 	}

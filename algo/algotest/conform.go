@@ -42,7 +42,6 @@ func TestMethod(t *testing.T, newMethod func() algo.Method) {
 	t.Run("members", s.members)
 	t.Run("cost", s.cost)
 	t.Run("no allocation", s.allocation)
-	t.Run("one agent", s.oneAgent)
 	t.Run("cancelled", s.cancelled)
 	t.Run("oracle error", s.oracleError)
 	t.Run("mixer error", s.mixerError)
@@ -282,13 +281,6 @@ func (s suite) allocation(t *testing.T) {
 	}
 }
 
-func (s suite) oneAgent(t *testing.T) {
-	a, err := s.alone(t, 3, oracle(0), single())
-	if err != nil || !linalg.AllFinite(a.X()) || !linalg.AllFinite(a.Y()) {
-		t.Fatalf("x = %v, y = %v (%v)", a.X(), a.Y(), err)
-	}
-}
-
 // cancelled: with a cancelled context, Step asks nothing.
 func (s suite) cancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
@@ -332,16 +324,17 @@ func (s suite) oracleError(t *testing.T) {
 	}
 }
 
-// mixerError: an error of any exchange ends the step, with the iteration in its text.
+// mixerError: one agent runs alone, and an error of any exchange ends the step, with the iteration
+// in its text.
 func (s suite) mixerError(t *testing.T) {
 	all := single()
-	if _, err := s.alone(t, 2, oracle(0), all); err != nil {
-		t.Fatal(err)
+	if a, err := s.alone(t, 3, oracle(0), all); err != nil || !linalg.AllFinite(a.X()) || !linalg.AllFinite(a.Y()) {
+		t.Fatalf("alone: x = %v, y = %v (%v)", a.X(), a.Y(), err)
 	}
 	for i := range all.exchanges() {
 		m := single()
 		m.FailAt, m.Err = i+1, errInjected
-		_, err := s.alone(t, 2, oracle(0), m)
+		_, err := s.alone(t, 3, oracle(0), m)
 		testkit.WantError(t, fmt.Sprintf("exchange %d", i), err, errInjected, "iteration")
 		if calls := m.exchanges(); calls != i+1 {
 			t.Errorf("after the failure of exchange %d there were %d more", i, calls-i-1)

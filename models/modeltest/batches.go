@@ -146,9 +146,8 @@ func (s *subject) bounded() error {
 // leastCurved returns the eigenvector of the lower loss's smallest curvature, scaled to a random
 // vector's length.
 func (s *subject) leastCurved(o *models.Oracle, x, y []float64) []float64 {
-	e := eigen(mat.NewSymDense(s.q, slices.Concat(hessian(s, o, x, y, whole)...)), true)
 	var vectors mat.Dense
-	e.VectorsTo(&vectors)
+	eigen(s, o, x, y, whole, true).VectorsTo(&vectors)
 	dir := mat.Col(nil, 0, &vectors)
 	linalg.Scale(dir, math.Sqrt(float64(s.q)), dir)
 	return dir

@@ -37,27 +37,21 @@ func (s *subject) convexity(c models.StronglyConvex) error {
 // between these, by Lanczos.
 func curvatures(s *subject, o *models.Oracle, x, y []float64, name dsbo.Sample) (least, largest float64) {
 	if s.q <= denseLimit {
-		values := eigen(mat.NewSymDense(s.q, slices.Concat(hessian(s, o, x, y, name)...)), false).Values(nil)
+		values := eigen(s, o, x, y, name, false).Values(nil)
 		return values[0], values[len(values)-1]
 	}
 	product := func(dst, v []float64) error { return o.HVP(dst, x, y, v, name) }
 	return testkit.Get(linalg.Least(s.q, product)), testkit.Get(linalg.Largest(s.q, product))
 }
 
-// eigen returns the eigenvalues of a Hessian, with or without its eigenvectors.
-func eigen(h *mat.SymDense, vectors bool) *mat.EigenSym {
-	e := new(mat.EigenSym)
-	if !e.Factorize(h, vectors) {
+// eigen returns the eigenvalues of the lower loss's Hessian, with or without its eigenvectors.
+func eigen(s *subject, o *models.Oracle, x, y []float64, name dsbo.Sample, vectors bool) *mat.EigenSym {
+	h, e := make([]float64, s.q*s.q), new(mat.EigenSym)
+	testkit.OK(o.Hessian(h, x, y, name))
+	if !e.Factorize(mat.NewSymDense(s.q, h), vectors) {
 		testkit.OK(errors.New("the Hessian's eigenvalues could not be found: is it finite?"))
 	}
 	return e
-}
-
-// hessian returns the rows of the lower loss's Hessian.
-func hessian(s *subject, o *models.Oracle, x, y []float64, name dsbo.Sample) [][]float64 {
-	h := make([]float64, s.q*s.q)
-	testkit.OK(o.Hessian(h, x, y, name))
-	return slices.Collect(slices.Chunk(h, s.q))
 }
 
 // column returns one of the Hessian's columns.
