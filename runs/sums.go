@@ -76,11 +76,11 @@ func parseSums(text []byte) (list []sum, err error) {
 	line := 0
 	for row := range bytes.Lines(text) {
 		line++
-		digest, name, ok := strings.Cut(strings.TrimSuffix(string(row), "\n"), "  ")
+		digest, name, _ := strings.Cut(strings.TrimSuffix(string(row), "\n"), "  ")
 		s := sum{name: name}
-		n, err := hex.Decode(s.digest[:], []byte(digest[:min(len(digest), 2*sha256.Size)]))
-		if !ok || err != nil || n != sha256.Size || len(digest) != 2*sha256.Size || name == "" ||
-			name != filepath.Base(name) || !bytes.HasSuffix(row, []byte("\n")) {
+		_, err := hex.Decode(s.digest[:], []byte(digest[:min(len(digest), 2*sha256.Size)]))
+		if err != nil || len(digest) != 2*sha256.Size || name != filepath.Base(name) || // which "" is not
+			!bytes.HasSuffix(row, []byte("\n")) {
 			return nil, fmt.Errorf("line %d must be a SHA-256, two spaces and the name of a file beside it", line)
 		}
 		list = append(list, s)

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -102,15 +103,23 @@ func FuzzParseSums(f *testing.F) {
 	f.Add([]byte(digest + "  lambda.npy\n"))
 	f.Add([]byte(digest + " *lambda.npy\n"))
 	f.Add([]byte(digest + "  ../lambda.npy\n" + digest))
+	for _, text := range []string{digest + "00  a\n", digest[2:] + "  a\n", digest[2:] + "zz  a\n", digest + "  \n",
+		digest + "\n", digest + "  a", digest + "  b/a\n", "\n"} {
+		f.Add([]byte(text))
+	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		list, err := parseSums(text)
 		if err != nil {
 			return
 		}
+		again := ""
 		for _, s := range list {
-			if s.name != filepath.Base(s.name) {
+			if again += fmt.Sprintf("%x  %s\n", s.digest, s.name); s.name != filepath.Base(s.name) {
 				t.Errorf("%q is not beside the list", s.name)
 			}
+		}
+		if !strings.EqualFold(again, string(text)) {
+			t.Errorf("%q is read as %q", text, again)
 		}
 	})
 }
