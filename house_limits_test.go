@@ -26,7 +26,7 @@ var limits = map[rule]int{
 // further above its count than slack is to be lowered, so that what is saved stays saved.
 var budgets = map[string]size{
 	".":          {1_398, 8_689},
-	"ad":         {94_514, 125_702},
+	"ad":         {94_515, 125_702},
 	"algo":       {50_173, 35_213},
 	"benchmarks": {18_727, 13_885},
 	"cmd":        {88, 0},
@@ -34,7 +34,7 @@ var budgets = map[string]size{
 	"data":       {11_540, 16_901},
 	"examples":   {6_544, 1_898},
 	"experiment": {114_278, 148_969},
-	"internal":   {77_058, 50_331},
+	"internal":   {77_047, 50_331},
 	"models":     {46_488, 55_287},
 	"network":    {93_319, 91_216},
 	"runs":       {36_882, 44_816},

@@ -45,23 +45,24 @@ func Sign(a *Node) *Node { return apply1(fnSign, a) }
 // Max returns the larger of a and b elementwise, with shapes broadcast. Where they are equal b
 // has the derivative, as in ReLU(a) = max(a, 0).
 func Max(a, b *Node) *Node {
-	same := opMax.broadcast(a, b)
-	a, b = same[0], same[1]
-	if c, ok := constOf(b); ok {
-		return Clip(a, c, math.Inf(1))
+	return opMax.orClip(a, b, func(c float64) (low, high float64) { return c, math.Inf(1) })
+}
+
+// orClip returns the node of two inputs, or, where the second is constant, a clip by limits made
+// of it.
+func (n named) orClip(a, b *Node, limits func(c float64) (low, high float64)) *Node {
+	same := n.broadcast(a, b)
+	if c, ok := constOf(same[1]); ok {
+		low, high := limits(c)
+		return Clip(same[0], low, high)
 	}
-	return newNode(opMax, a.Shape(), a, b)
+	return newNode(n, same[0].Shape(), same...)
 }
 
 // Min returns the smaller of a and b elementwise, with shapes broadcast. Where they are equal
 // b has the derivative.
 func Min(a, b *Node) *Node {
-	same := opMin.broadcast(a, b)
-	a, b = same[0], same[1]
-	if c, ok := constOf(b); ok {
-		return Clip(a, math.Inf(-1), c)
-	}
-	return newNode(opMin, a.Shape(), a, b)
+	return opMin.orClip(a, b, func(c float64) (low, high float64) { return math.Inf(-1), c })
 }
 
 // clipRule keeps numbers in [low, high]; inside marks with 1 those strictly between.

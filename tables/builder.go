@@ -7,7 +7,7 @@ func extend[T any](blocks [][]T, values []T) [][]T {
 		last := len(blocks) - 1
 		if last < 0 || len(blocks[last]) == BlockRows {
 			var block []T
-			if last >= 0 {
+			if last >= 0 { // not the first
 				block = make([]T, 0, BlockRows)
 			}
 			blocks, last = append(blocks, block), last+1

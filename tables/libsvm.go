@@ -159,7 +159,7 @@ func (r *svmReader) line(line []byte) (reason string) {
 			continue
 		}
 		index, value, reason := svmPair(field)
-		switch {
+		switch { // the numbers before an error stay, of a bad row
 		case reason != "":
 			return reason
 		case index <= last:

@@ -40,7 +40,7 @@ func leadingNumber(text []byte, decimal byte) (v float64, length int) {
 		fraction = i - point
 		count += fraction
 	}
-	if count == 0 || count > 19 || digits > exactWhole {
+	if count == 0 || count > 19 || digits > exactWhole { // no number, perhaps overflowed, or not exact
 		return 0, 0
 	}
 	if v = float64(digits) / math.Pow10(fraction); text[0] == '-' {

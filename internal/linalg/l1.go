@@ -126,8 +126,9 @@ func (p *L1) norms(u, gradient []float64) []float64 {
 // moved is false then, and u and gradient stay.
 func (p *L1) step(u, z, gradient []float64) (moved bool, err error) {
 	n, m := len(u), len(u)/p.Blocks
-	d, trial, after := make([]float64, n), make([]float64, n), make([]float64, n)
+	d, back, trial, after := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 	Sub(d, z, u)
+	Sub(back, u, z) // −d
 	copy(trial, z)
 	shares, slopes := make([]float64, p.Blocks), make([]float64, p.Blocks)
 	for k := range shares {
@@ -142,7 +143,7 @@ func (p *L1) step(u, z, gradient []float64) (moved bool, err error) {
 		for k, t := range shares {
 			own := d[k*m:][:m]
 			// From the side of u, since an entry that ends at 0 has another slope beyond.
-			end := -slopeAlong(trial[k*m:][:m], negative(own), after[k*m:][:m], p.Thresholds[k*m:][:m])
+			end := -slopeAlong(trial[k*m:][:m], back[k*m:][:m], after[k*m:][:m], p.Thresholds[k*m:][:m])
 			if slopes[k] >= 0 || end <= -slopeLeft*slopes[k] { // at its minimum, or short enough
 				continue
 			}
@@ -160,13 +161,6 @@ func (p *L1) step(u, z, gradient []float64) (moved bool, err error) {
 	copy(u, trial)
 	copy(gradient, after)
 	return true, nil
-}
-
-// negative returns −v.
-func negative(v []float64) []float64 {
-	w := make([]float64, len(v))
-	Scale(w, -1, v)
-	return w
 }
 
 // slopeAlong returns the slope of a block's s + Σ τ|u| at u towards u + d.

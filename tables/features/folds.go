@@ -50,7 +50,7 @@ func (part *partition) fold(count int, classes []int32, rows func(row int) float
 	}
 	part.sizes[training], part.sizes[validation] = part.sizes[training]+part.sizes[validation], 0
 	part.folds = part.folds[:0]
-	have := make([]float64, count) // rows that each fold represents
+	have := make([]float64, count) // by fold: the rows that it represents so far
 	fold := make([]int, len(part.of))
 	for _, row := range shuffledRows(len(part.of), classes, seed, streamFolds, site) {
 		if part.of[row] == training {

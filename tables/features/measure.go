@@ -99,7 +99,7 @@ func (p *preparation) setMoments(in *Input, m measure) error {
 		p.drop(in, "all values of training rows are missing")
 	case m.constant && m.missing == 0:
 		p.drop(in, "all training rows have one value")
-	case m.constant: // only its absence varies
+	case m.constant: // only its absence varies, for which there is the indicator
 		in.Mean, in.Deviation = m.mean, 1
 	default:
 		in.Mean, in.Deviation = m.mean, m.deviation
@@ -163,7 +163,7 @@ func (p *preparation) moments(columns []int) (found map[int]*measure, err error)
 		{"squares of numbers", 2, func(m *measure, part []float64, v, rows float64) {
 			d := (v - m.mean) / m.step
 			part[0] += float64(rows * d * d)
-			part[1] += float64(rows * d)
+			part[1] += float64(rows * d) // not 0 as the mean is rounded, see setDeviation
 		}, func(m *measure, sum []float64) { m.setDeviation(sum[0], sum[1]) }},
 	} {
 		sum, err := p.sum(pass.name, pass.numbers*len(all), func(i int, part []float64) {

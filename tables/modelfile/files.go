@@ -142,8 +142,8 @@ func parseDescription(text []byte) (*description, error) {
 	if name := d.Weights.File; name == "" || name != filepath.Base(name) {
 		return nil, fmt.Errorf("the file of weights must lie beside it; it is %q", name)
 	}
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields() // StrictJSON checks the names of the outer object alone
+	dec := json.NewDecoder(bytes.NewReader(text)) // once more: StrictJSON checks the names of the outer object alone
+	dec.DisallowUnknownFields()
 	return d, dec.Decode(new(description))
 }
 

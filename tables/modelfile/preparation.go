@@ -113,15 +113,15 @@ func (p *preparation) addWord(g *graph, in features.Input, missingWords []string
 	}
 	match("(" + strings.Join(gone, "|") + ")")
 	hot := g.double(in.Name+" hot", g.sideBySide(in.Name+" matches", matches))
-	columns := ascending(count)
-	if rare >= 0 {
+	columns := ascending(count) // by feature: its column of hot, the words' own in their order at first
+	if rare >= 0 {              // 1 − the sum of all matches
 		minus := slices.Repeat([]float64{-1}, len(matches))
 		other := g.node(in.Name+" other", "Gemm", transposed, hot, g.doubles("minus", minus, 1, len(minus)),
 			g.doubles("one", []float64{1}, 1))
 		hot = g.sideBySide(in.Name+" all", []string{hot, other})
 		columns[rare] = len(matches)
 	}
-	if missing >= 0 {
+	if missing >= 0 { // the match behind the words'
 		columns[missing] = len(in.Words)
 	}
 	p.hot = append(p.hot, g.node(in.Name+" features", "Gather", alongColumns, hot,

@@ -85,7 +85,7 @@ func (l Layer) withInputs(old, now features.Recipe) Layer {
 		Bias: slices.Clone(l.Bias), Unit: l.Unit}
 	for j, key := range keys(now) {
 		from, known := of[key]
-		if !known { // as words that are not in a recipe do
+		if !known { // as words that are not in the old recipe did
 			from, known = of[featureKey{key.column, key.column + " (rare)", key.kind}]
 		}
 		if !known {

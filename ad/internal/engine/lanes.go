@@ -147,6 +147,11 @@ func (m *machine[T]) laneBlock(s *slot[T], cut bool, from, to int) (Mat[T], []T)
 	return Mat[T]{V: lanes[:rows*s.c], R: rows, C: s.c}, lanes
 }
 
+// factorsOf returns the slots of a product's factors and of the product.
+func factorsOf[T Float](m *machine[T], ins *instr[T]) (left, right, out *slot[T]) {
+	return &m.slots[ins.args[0]], &m.slots[ins.args[1]], &m.slots[ins.out]
+}
+
 // runUnits runs the product of a matrix without lanes, of finite numbers, and a part of the unit
 // vectors as a matrix: a column in the place of each lane's 1. It reports whether the step is such
 // a product.
@@ -154,7 +159,7 @@ func (m *machine[T]) runUnits(ins *instr[T], from, to int) bool {
 	if m.vectors != nil || ins.Kind != Product || ins.TransA {
 		return false
 	}
-	left, right, out := &m.slots[ins.args[0]], &m.slots[ins.args[1]], &m.slots[ins.out]
+	left, right, out := factorsOf(m, ins)
 	off, ok := m.part(right)
 	if !ok || m.hasLanes(left) || left.sparse != nil {
 		return false
@@ -187,7 +192,7 @@ func (m *machine[T]) runFused(ins *instr[T], from, to int) bool {
 	if ins.Kind != Product || ins.TransB {
 		return false
 	}
-	left, right, out := &m.slots[ins.args[0]], &m.slots[ins.args[1]], &m.slots[ins.out]
+	left, right, out := factorsOf(m, ins)
 	if m.hasLanes(left) || left.sparse != nil || right.c != 1 {
 		return false
 	}
@@ -210,7 +215,7 @@ func runBeside[T Float](m *machine[T], ins *instr[T], from, to int) bool {
 	if ins.Kind != Product || !ins.TransA || ins.TransB || ins.sparse >= 0 {
 		return false
 	}
-	left, right, out := &m.slots[ins.args[0]], &m.slots[ins.args[1]], &m.slots[ins.out]
+	left, right, out := factorsOf(m, ins)
 	if !m.hasLanes(left) || m.hasLanes(right) {
 		return false
 	}

@@ -65,15 +65,7 @@ func (m port[T, V]) Run(p *Plan, dst [][]V) (err error) {
 	m.chooseSteps(p)
 	for i := range p.stages {
 		st := &p.stages[i]
-		for _, k := range st.whole {
-			switch ins := &m.instrs[k]; {
-			case !ins.run:
-			case ins.wide:
-				m.runLanes(ins, 0, m.template.rows)
-			default:
-				m.runStep(ins, 0, m.template.rows)
-			}
-		}
+		runChosen(m.machine, st.whole, 0, m.template.rows)
 		m.runTiles(st, m.current.groups[i])
 	}
 	for _, k := range p.order {
@@ -155,21 +147,25 @@ func runTile[T Float](m *machine[T], st *stage, from, to int, groups []group, w 
 			strip = of.rows
 		}
 		for first := from; first < to; first += strip {
-			end := min(first+strip, to)
-			for _, k := range steps {
-				switch ins := &m.instrs[k]; {
-				case !ins.run:
-				case ins.wide:
-					m.runLanes(ins, first, end)
-				case ins.bytes >= 0:
-					m.runBytes(ins, first, end)
-				default:
-					m.runStep(ins, first, end)
-				}
-			}
+			runChosen(m, steps, first, min(first+strip, to))
 		}
 		if w != nil {
 			w.passes(t, g)
+		}
+	}
+}
+
+// runChosen runs, of some steps, those that [machine.chooseSteps] has marked, on examples from..to.
+func runChosen[T Float](m *machine[T], steps []int, from, to int) {
+	for _, k := range steps {
+		switch ins := &m.instrs[k]; {
+		case !ins.run:
+		case ins.wide:
+			m.runLanes(ins, from, to)
+		case ins.tiled && ins.bytes >= 0: // of other steps bytes is not set
+			m.runBytes(ins, from, to)
+		default:
+			m.runStep(ins, from, to)
 		}
 	}
 }
