@@ -20,11 +20,7 @@ func TestOtherData(t *testing.T) {
 	for _, agent := range []int{0, 2} {
 		for _, lost := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
-				w := newToyNetwork(t, toy{matrix: ring(5), k: 40, every: 5, length: 16, compute: 2 * time.Second}, 0)
-				defer w.close()
-				for i := range w.now {
-					w.start(i)
-				}
+				w := startToys(t, 40, 0)
 				time.Sleep(33 * time.Second)
 				w.kill(agent)
 				if lost {
@@ -66,11 +62,7 @@ func TestRemoved(t *testing.T) {
 		down            bool
 	}{{0, 0, false}, {0, 3, true}, {4, 3, false}, {4, 0, true}} {
 		synctest.Test(t, func(t *testing.T) {
-			w := newToyNetwork(t, toy{matrix: ring(5), k: 20, every: 5, length: 16, compute: 2 * time.Second}, c.quorum)
-			defer w.close()
-			for i := range w.now {
-				w.start(i)
-			}
+			w := startToys(t, 20, c.quorum)
 			time.Sleep(33 * time.Second)
 			if c.down {
 				w.kill(c.removed)
@@ -102,11 +94,7 @@ func TestRemoved(t *testing.T) {
 func TestFenced(t *testing.T) {
 	for _, agent := range []int{0, 2} { // those that connect to a neighbour
 		synctest.Test(t, func(t *testing.T) {
-			w := newToyNetwork(t, toy{matrix: ring(5), k: 40, every: 5, length: 16, compute: 2 * time.Second}, 3)
-			defer w.close()
-			for i := range w.now {
-				w.start(i)
-			}
+			w := startToys(t, 40, 3)
 			time.Sleep(33 * time.Second)
 			first := w.now[agent]
 			d := w.disks[agent]
@@ -133,8 +121,7 @@ func TestFenced(t *testing.T) {
 // with that, and not before.
 func TestSlowMember(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newToyNetwork(t, toy{matrix: ring(5), k: 60, every: 5, length: 16, compute: 2 * time.Second}, 3)
-		defer w.close()
+		w := newToys(t, 60, 3)
 		var through time.Time
 		iterations := 0 // of agent 2
 		w.slow, w.pauses = 30*time.Second, func(agent int) time.Duration {
@@ -147,9 +134,7 @@ func TestSlowMember(t *testing.T) {
 			through = time.Now().Add(100 * time.Second)
 			return 100 * time.Second
 		}
-		for i := range w.now {
-			w.start(i)
-		}
+		w.startAll()
 		w.await(time.Hour)
 		w.wantEnd("slow", 0)
 		log := w.disks[0].state.Log
@@ -166,11 +151,7 @@ func TestSlowMember(t *testing.T) {
 // took over, and has not begun the session. It comes in with the next one.
 func TestLostAsItEnters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newToyNetwork(t, toy{matrix: ring(5), k: 40, every: 5, length: 16, compute: 2 * time.Second}, 3)
-		defer w.close()
-		for i := range w.now {
-			w.start(i)
-		}
+		w := startToys(t, 40, 3)
 		time.Sleep(33 * time.Second)
 		w.kill(2)
 		d := w.disks[2]
@@ -199,18 +180,14 @@ func TestLostAsAllLeave(t *testing.T) {
 // heartbeat.
 func TestUndisturbedEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newToyNetwork(t, toy{matrix: ring(5), k: 4, every: 5, length: 16, compute: time.Second}, 0)
-		defer w.close()
-		for i := range w.now {
-			w.start(i)
-		}
+		w := startToys(t, 4, 0)
 		for _, p := range w.now {
 			<-p.done
 		}
 		// Four hops of the last gather's and the barrier's frames, and two of each of two messages;
 		// the server of a connection then waits for its client, there and back.
 		const hops = 4 + 4 + 2 + 2 + 4
-		if took := time.Since(w.last) - time.Second; took > hops*20*time.Millisecond { // it computes after w.last
+		if took := time.Since(w.last) - w.compute; took > hops*20*time.Millisecond { // it computes after w.last
 			t.Errorf("all have ended %v after the last iteration", took)
 		}
 		w.wantEnd("undisturbed", 0)
@@ -241,11 +218,7 @@ func TestReached(t *testing.T) {
 // killAtTheEnd has an agent killed, a while after its disk has the result, and perhaps without that
 // disk.
 func killAtTheEnd(t *testing.T, agent int, delay time.Duration, lost bool) {
-	w := newToyNetwork(t, toy{matrix: ring(5), k: 4, every: 5, length: 16, compute: time.Second}, 0)
-	defer w.close()
-	for i := range w.now {
-		w.start(i)
-	}
+	w := startToys(t, 4, 0)
 	has := func() bool {
 		w.disks[agent].mu.Lock()
 		defer w.disks[agent].mu.Unlock()
@@ -280,13 +253,10 @@ func TestBrokenEdge(t *testing.T) {
 	const iterations = 30
 	took := func(broken bool) (d time.Duration) {
 		synctest.Test(t, func(t *testing.T) {
-			w := newToyNetwork(t,
-				toy{matrix: ring(5), k: iterations, every: 5, length: 16, compute: 20 * time.Second}, 0)
-			defer w.close()
+			w := newToys(t, iterations, 0)
+			w.compute = 20 * time.Second
 			began := time.Now()
-			for i := range w.now {
-				w.start(i)
-			}
+			w.startAll()
 			for broken && time.Since(began) < iterations*20*time.Second {
 				time.Sleep(17 * time.Second)
 				w.cut(1, 2, true)

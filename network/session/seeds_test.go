@@ -61,14 +61,25 @@ type toyProcess struct {
 
 const townBeat = time.Second
 
-func newToyNetwork(tb testing.TB, t toy, quorum int) *toyNetwork {
-	n := t.matrix.N()
-	w := &toyNetwork{toy: t, tb: tb, quorum: quorum,
-		wires: testkit.NewNetwork(testkit.FixedDelay(20 * time.Millisecond)),
-		now:   make([]*toyProcess, n), cuts: map[[2]string]int{}, moved: map[string]string{},
-		ids: map[[32]byte]string{}, sessions: map[uint64][32]byte{}}
-	for range n {
+// newToys returns the network of a ring of five, with k iterations of two seconds, until the test
+// ends; startToys starts it.
+func newToys(t *testing.T, k, quorum int) *toyNetwork {
+	w := &toyNetwork{toy: toy{matrix: ring(5), k: k, every: 5, compute: 2 * time.Second}, tb: t, quorum: quorum,
+		wires: testkit.NewNetwork(testkit.FixedDelay(20 * time.Millisecond)), now: make([]*toyProcess, 5),
+		cuts: map[[2]string]int{}, moved: map[string]string{}, ids: map[[32]byte]string{},
+		sessions: map[uint64][32]byte{}}
+	for range w.now {
 		w.disks = append(w.disks, new(toyDisk))
+	}
+	t.Cleanup(w.close)
+	return w
+}
+
+func startToys(t *testing.T, k, quorum int) *toyNetwork { return newToys(t, k, quorum).startAll() }
+
+func (w *toyNetwork) startAll() *toyNetwork {
+	for i := range w.now {
+		w.start(i)
 	}
 	return w
 }
@@ -234,8 +245,7 @@ func TestSeeds(t *testing.T) {
 	iterated, sessions, lines := 0, 0, 0
 	for seed := *firstSeed; seed < *firstSeed+*seeds; seed++ {
 		synctest.Test(t, func(t *testing.T) {
-			w := newToyNetwork(t, toy{matrix: ring(5), k: 40, every: 5, length: 16, compute: 2 * time.Second}, 3)
-			defer w.close()
+			w := startToys(t, 40, 3)
 			w.harm(seed)
 			iterated, sessions = iterated+w.iterated, sessions+len(w.sessions)
 			for _, d := range w.disks {
@@ -253,9 +263,6 @@ func TestSeeds(t *testing.T) {
 // harm runs the run of a seed: faults early in it, at any time, or near its end.
 func (w *toyNetwork) harm(seed int) {
 	draw := rand.New(rand.NewPCG(uint64(seed), 1))
-	for i := range w.now {
-		w.start(i)
-	}
 	mean, lost := 30*time.Second, 0
 	switch seed % 4 {
 	case 1:

@@ -4,35 +4,36 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	"dsbo/internal/num"
 	"dsbo/network"
 	"dsbo/network/membership"
 	"dsbo/network/register"
 )
 
-// A toy is a run whose agents move towards their neighbours' average and targets of their own, by
-// three exchanges an iteration, and save every few iterations.
+// A toy is a run whose agents have a number each as their state: an iteration adds to it the sum of
+// a word of each member's. They mix vectors too, of which each knows what it must get, and save
+// every few iterations.
 type toy struct {
 	matrix  *network.Matrix
-	k       int // iterations
-	every   int // between checkpoints
-	length  int
+	k       int           // iterations
+	every   int           // between checkpoints
 	compute time.Duration // of an iteration
 }
 
 // A toyState is what a checkpoint of a toy has.
 type toyState struct {
 	Point register.Point
-	X     []float64
+	X     uint64
 }
 
 // A toyDisk is the folder of one agent; a process that was killed writes to it no more.
@@ -116,7 +117,7 @@ func (s toyStore) Handover(p register.Point) (gift []byte, err error) {
 func (s toyStore) store(c toyState) error {
 	return s.locked(func() error {
 		s.states = slices.DeleteFunc(s.states, func(o toyState) bool { return o.Point == c.Point })
-		s.states = append(s.states, toyState{c.Point, slices.Clone(c.X)})
+		s.states = append(s.states, c)
 		if n := len(s.states); n > 3 {
 			s.states = slices.Delete(s.states, 0, n-3)
 		}
@@ -124,98 +125,63 @@ func (s toyStore) store(c toyState) error {
 	})
 }
 
-func (t toy) target(agent, at int) float64 { return math.Sin(float64(agent*7919 + at)) }
+// word is what an agent adds in an iteration.
+func word(k int, x uint64) uint64 { return num.SplitMix(x + uint64(k)) }
 
-func (t toy) start(agent int) []float64 {
-	x := make([]float64, t.length)
-	for i := range x {
-		x[i] = t.target(agent, i)
+// vectorAt returns what an agent mixes in an iteration in a session.
+func vectorAt(agent, k int, session uint64) []float64 {
+	v := make([]float64, 16)
+	for i := range v {
+		v[i] = math.Sin(float64(word(agent, session+uint64(k*len(v)+i)) >> 11))
 	}
-	return x
+	return v
 }
 
-// step moves x after a mix, towards the agent's target and the average of all.
-func (t toy) step(agent, k int, x []float64, average float64) {
-	for i := range x {
-		x[i] -= float64(0.01 * (x[i] - t.target(agent+k, i)))
-		x[i] += float64(1e-3 * average)
-	}
+// moved returns a state as a line of the log begins.
+func moved(x uint64, id string) uint64 {
+	d := sha256.Sum256([]byte(id))
+	return num.SplitMix(x ^ binary.LittleEndian.Uint64(d[:]))
 }
 
-// move moves a state as a line of the log begins.
-func (t toy) move(x []float64, id string) {
-	d := rand.New(rand.NewChaCha8(sha256.Sum256([]byte(id))))
-	for i := range x {
-		x[i] += float64(0.2 * d.NormFloat64())
-	}
-}
-
-// words are what an agent adds to the sum of an iteration.
-func (t toy) word(x []float64) uint64 { return uint64(int64(math.Round(x[0] * (1 << 20)))) }
-
-func (t toy) average(sum uint64, n int) float64 { return float64(int64(sum)) / (1 << 20) / float64(n) }
-
-// replay computes the result of a log in one process, of the last members.
+// replay returns the result of a log.
 func (t toy) replay(log membership.Log) []byte {
-	x := map[int][]float64{}
-	n := t.matrix.N()
+	n, x := t.matrix.N(), map[int]uint64{}
 	epoch := membership.First(n)
 	for i := range n {
-		x[i] = t.start(i)
+		x[i] = uint64(i)
 	}
 	for k := 0; ; k++ {
 		for number := epoch.Number + 1; number <= len(log) && log[number-1].Iteration == k; number++ {
-			before := epoch
+			before, next := epoch, map[int]uint64{}
 			epoch, _ = log.At(number, n)
-			next := map[int][]float64{}
 			for _, i := range epoch.Members {
 				from := i
 				if !epoch.StateKept(before, i) {
 					_, from, _ = t.matrix.Giver(before, epoch, i)
 				}
-				next[i] = slices.Clone(x[from])
-				t.move(next[i], log[number-1].ID)
+				next[i] = moved(x[from], log[number-1].ID)
 			}
 			x = next
 		}
 		if k == t.k {
-			break
+			return resultOf(epoch.Members, func(i int) uint64 { return x[i] })
 		}
-		w, err := t.matrix.Members(epoch)
-		if err != nil {
-			panic(err)
+		sum := uint64(0)
+		for _, i := range epoch.Members {
+			sum += word(k, x[i])
 		}
-		t.iterate(w, epoch.Members, x, k)
-	}
-	return t.digest(epoch.Members, x)
-}
-
-// iterate makes an iteration of all members.
-func (t toy) iterate(w *network.Matrix, members []int, x map[int][]float64, k int) {
-	mixed, sum := map[int][]float64{}, uint64(0)
-	for a, i := range members {
-		row := w.Row(a)
-		var in [][]float64
-		for _, e := range row {
-			in = append(in, x[members[e.Agent]])
+		for _, i := range epoch.Members {
+			x[i] += sum
 		}
-		mixed[i] = make([]float64, t.length)
-		network.Combine(mixed[i], row, in)
-		sum += t.word(mixed[i])
-	}
-	for _, i := range members {
-		x[i] = mixed[i]
-		t.step(i, k, x[i], t.average(sum, len(members)))
 	}
 }
 
-// digest is the result of a run.
-func (t toy) digest(members []int, x map[int][]float64) []byte {
-	h := sha256.New()
+// resultOf is the result of a run: the members and the upper bits of what they have.
+func resultOf(members []int, x func(i int) uint64) (text []byte) {
 	for _, i := range members {
-		fmt.Fprintln(h, i, x[i])
+		text = fmt.Appendln(text, i, x(i)>>11)
 	}
-	return h.Sum(nil)
+	return text
 }
 
 // A toyRun is one process of an agent of a toy.
@@ -264,7 +230,7 @@ func (r toyRun) session(ctx context.Context, s *Session) error {
 		}
 		// moved as its source is, as far as the line before this agent's own
 		for _, c := range s.Log[r.lineOf(s.Log, entered.Point.Epoch):] {
-			r.move(entered.X, c.ID)
+			entered.X = moved(entered.X, c.ID)
 		}
 		entered.Point.Epoch = s.epochSession()
 		return r.store.store(*entered)
@@ -283,14 +249,14 @@ func (r toyRun) session(ctx context.Context, s *Session) error {
 	members := s.Epoch.Members
 	me, _ := s.Epoch.Position(s.config.Agent)
 	for k < r.k {
-		if err := s.Mix(ctx, x, x); err != nil {
+		if err := r.mix(ctx, s, k); err != nil {
 			return err
 		}
-		words := []uint64{r.word(x)}
+		words := []uint64{word(k, x)}
 		if err := s.Reduce(ctx, network.Reduction{Bits: 64, Words: words}); err != nil {
 			return err
 		}
-		r.step(members[me], k, x, r.average(words[0], len(members)))
+		x += words[0]
 		if k++; r.onIterate != nil {
 			r.onIterate(k)
 		}
@@ -307,19 +273,36 @@ func (r toyRun) session(ctx context.Context, s *Session) error {
 	}
 	rows := make([][]float64, len(members))
 	for i := range rows {
-		rows[i] = make([]float64, r.length)
+		rows[i] = []float64{0}
 	}
-	copy(rows[me], x)
+	rows[me][0] = float64(x >> 11) // exact
 	if err := s.Gather(ctx, rows); err != nil {
 		return err
 	}
-	all := map[int][]float64{}
-	for i, m := range members {
-		all[m] = rows[i]
-	}
-	return s.Save(ctx, func() error {
-		return r.store.locked(func() error { r.store.result = r.digest(members, all); return nil })
+	result := resultOf(members, func(i int) uint64 {
+		k, _ := s.Epoch.Position(i)
+		return uint64(rows[k][0]) << 11
 	})
+	return s.Save(ctx, func() error {
+		return r.store.locked(func() error { r.store.result = result; return nil })
+	})
+}
+
+// mix mixes the agents' vectors of an iteration, and returns an error unless it gets what it must.
+func (r toyRun) mix(ctx context.Context, s *Session, k int) error {
+	var in [][]float64
+	for _, w := range s.matrix.Row(s.position) {
+		in = append(in, vectorAt(s.Epoch.Members[w.Agent], k, s.Number))
+	}
+	got, want := vectorAt(s.config.Agent, k, s.Number), make([]float64, len(in[0]))
+	network.Combine(want, s.matrix.Row(s.position), in)
+	if err := s.Mix(ctx, got, got); err != nil {
+		return err
+	}
+	if !slices.Equal(got, want) {
+		return fmt.Errorf("iteration %d mixes to %v; it must be %v", k, got, want)
+	}
+	return nil
 }
 
 // epochSession is the session that began the epoch.
@@ -341,26 +324,25 @@ func (r toyRun) lineOf(log membership.Log, session uint64) int {
 }
 
 // restore returns where a session begins at this agent.
-func (r toyRun) restore(s *Session, entered *toyState) (k int, x []float64, err error) {
+func (r toyRun) restore(s *Session, entered *toyState) (k int, x uint64, err error) {
 	if entered != nil {
 		return entered.Point.Iteration, entered.X, nil
 	}
 	if s.Begin.Iteration == register.Start {
-		return 0, r.start(s.config.Agent), nil
+		return 0, uint64(s.config.Agent), nil
 	}
 	r.store.mu.Lock()
 	defer r.store.mu.Unlock()
 	for _, c := range slices.Backward(r.store.states) {
 		if c.Point.Iteration == s.Begin.Iteration && r.lineOf(s.Log, c.Point.Epoch) > 0 || c.Point.Epoch == 0 &&
 			c.Point.Iteration == s.Begin.Iteration {
-			x := slices.Clone(c.X)
 			for _, line := range s.Log[r.lineOf(s.Log, c.Point.Epoch):] {
-				r.move(x, line.ID)
+				c.X = moved(c.X, line.ID)
 			}
-			return c.Point.Iteration, x, nil
+			return c.Point.Iteration, c.X, nil
 		}
 	}
-	return 0, nil, fmt.Errorf("no checkpoint %+v", s.Begin)
+	return 0, 0, fmt.Errorf("no checkpoint %+v", s.Begin)
 }
 
 // wantResult checks the result of each agent that has one against the replay of its log.
