@@ -344,15 +344,16 @@ func checkUnion(name string, list [][][]float64) error {
 // firstUnreached returns the first of n agents to which no edges lead from agent 0; -1: there is
 // none.
 func firstUnreached(n int, isEdge func(from, to int) bool) int {
-	part := components(n, func(i int) (next []int) {
+	var s search
+	s.visit(n, func(i int) (next []int) {
 		for j := range n {
 			if isEdge(i, j) {
 				next = append(next, j)
 			}
 		}
 		return next
-	})
-	return slices.IndexFunc(part, func(p int) bool { return p != 0 })
+	}, n, 0)
+	return slices.Index(s.depth, -1)
 }
 
 // union returns the matrix that mixes by the lists: with an edge, in both directions, wherever one

@@ -21,7 +21,7 @@ func (m *Matrix) lowestTree() *Tree {
 	var s, best search
 	least, most := m.N(), 0 // heights so far
 	for root := range m.N() {
-		s.visit(m, least, root)
+		s.visit(m.N(), m.Neighbours, least, root)
 		height := s.depth[s.order[len(s.order)-1]]
 		if height < least {
 			if len(s.order) < m.N() { // edges do not lead to all
@@ -66,7 +66,7 @@ func (t *Tree) Opposite() int {
 // lead. It costs one pass over all edges.
 func (m *Matrix) Distances(from ...int) []int {
 	var s search
-	s.visit(m, m.N(), from...)
+	s.visit(m.N(), m.Neighbours, m.N(), from...)
 	return s.depth
 }
 
@@ -79,17 +79,17 @@ type search struct {
 
 // visit begins a new search, in the same memory, which ends where all have been visited, and at the
 // first agent whose depth is end.
-func (s *search) visit(m *Matrix, end int, from ...int) {
+func (s *search) visit(n int, neighbours func(i int) []int, end int, from ...int) {
 	s.order, s.parent, s.depth = append(s.order[:0], from...), s.parent[:0], s.depth[:0]
-	for range m.N() {
+	for range n {
 		s.parent, s.depth = append(s.parent, -1), append(s.depth, -1)
 	}
 	for _, i := range from {
 		s.depth[i] = 0
 	}
-	for next := 0; next < len(s.order) && len(s.order) < m.N(); next++ {
+	for next := 0; next < len(s.order) && len(s.order) < n; next++ {
 		i := s.order[next]
-		for _, j := range m.neighbours[i] {
+		for _, j := range neighbours(i) {
 			if s.depth[j] < 0 {
 				s.depth[j], s.parent[j] = s.depth[i]+1, i
 				if s.order = append(s.order, j); s.depth[j] == end {

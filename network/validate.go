@@ -93,27 +93,20 @@ func (m *Matrix) checkGap() error {
 }
 
 // components returns the number of each agent's connected component, counted from 0 in
-// the order of their first agents. Where edges have a direction, component 0 has the agents to
-// which they lead from agent 0.
+// the order of their first agents.
 func components(n int, neighbours func(i int) []int) []int {
 	part := slices.Repeat([]int{-1}, n) // −1: not reached yet
-	count := 0
-	for start := range n {
-		if part[start] >= 0 {
-			continue
+	var s search
+	for count := 0; ; count++ {
+		start := slices.Index(part, -1)
+		if start < 0 {
+			return part
 		}
-		part[start] = count
-		for queue := []int{start}; len(queue) > 0; queue = queue[1:] {
-			for _, j := range neighbours(queue[0]) {
-				if part[j] < 0 {
-					part[j] = count
-					queue = append(queue, j)
-				}
-			}
+		s.visit(n, neighbours, n, start)
+		for _, i := range s.order {
+			part[i] = count
 		}
-		count++
 	}
-	return part
 }
 
 // mostDense is the number of agents up to which all eigenvalues are found, in O(n³) time and O(n²)

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -192,25 +193,18 @@ func (c *Config) neighbours() []int {
 	return c.Matrix.Neighbours(c.Agent)
 }
 
-func orDefault[T comparable](v *T, d T) {
-	var zero T
-	if *v == zero {
-		*v = d
-	}
-}
-
 // withDefaults returns c with its zeros replaced, as the comments of its fields have it, and lines
 // of the log at a bounded rate.
 func (c Config) withDefaults() Config {
-	orDefault(&c.MaxFloats, 1<<24)
-	orDefault(&c.SilentAfter, 5*time.Second)
-	orDefault(&c.Heartbeat, min(500*time.Millisecond, c.SilentAfter/4))
-	orDefault(&c.Grace, 2*c.SilentAfter)
-	orDefault(&c.PeerTimeout, 20*time.Minute)
-	c.PeerTimeout = max(c.PeerTimeout, 2*c.AbsentAfter) // else a meeting ends before it does without an agent
-	orDefault(&c.ComputeTimeout, max(24*time.Hour, c.PeerTimeout))
-	orDefault(&c.StragglerDeadline, c.ComputeTimeout)
-	orDefault(&c.Instance, uint64(time.Now().UnixNano()))
+	c.MaxFloats = cmp.Or(c.MaxFloats, 1<<24)
+	c.SilentAfter = cmp.Or(c.SilentAfter, 5*time.Second)
+	c.Heartbeat = cmp.Or(c.Heartbeat, min(500*time.Millisecond, c.SilentAfter/4))
+	c.Grace = cmp.Or(c.Grace, 2*c.SilentAfter)
+	// at least twice AbsentAfter, else a meeting ends before it does without an agent
+	c.PeerTimeout = max(cmp.Or(c.PeerTimeout, 20*time.Minute), 2*c.AbsentAfter)
+	c.ComputeTimeout = cmp.Or(c.ComputeTimeout, max(24*time.Hour, c.PeerTimeout))
+	c.StragglerDeadline = cmp.Or(c.StragglerDeadline, c.ComputeTimeout)
+	c.Instance = cmp.Or(c.Instance, uint64(time.Now().UnixNano()))
 	c.Log = pki.LimitLog(c.Log)
 	if c.Admission != "" {
 		c.admissionNeighbours, _ = c.rule(c.Identity).Admission(c.Agent, c.Admission) // newWarrants has the error
