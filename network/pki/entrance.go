@@ -32,15 +32,14 @@ type listener struct {
 	net.Listener
 	limits Limits
 
-	mu      sync.Mutex
-	hosts   map[string][]*Conn // strangers by host, the oldest first
-	entered int64
+	mu        sync.Mutex
+	strangers []*Conn // the oldest first
 }
 
 // LimitStrangers returns a listener that bounds the strangers of l. Use l through it alone from
 // then on.
 func LimitStrangers(l net.Listener, limits Limits) *listener {
-	return &listener{Listener: l, limits: limits, hosts: map[string][]*Conn{}}
+	return &listener{Listener: l, limits: limits}
 }
 
 // Accept implements net.Listener: the connection is a stranger's, and may be the one for which
@@ -68,22 +67,19 @@ func (l *listener) admit(c *Conn) (crowded *Conn) {
 		return nil
 	}
 	c.stranger = true
-	l.entered++
-	c.number = l.entered
-	l.hosts[c.host] = append(l.hosts[c.host], c)
+	l.strangers = append(l.strangers, c)
 	if l.limits.Time > 0 {
 		c.timer = time.AfterFunc(l.limits.Time, func() { c.Close() })
 	}
-	most, strangers := l.hosts[c.host], 0
-	for _, all := range l.hosts {
-		if strangers += len(all); len(all) > len(most) || len(all) == len(most) && all[0].number < most[0].number {
-			most = all
-		}
-	}
-	if strangers <= l.limits.Strangers {
+	if len(l.strangers) <= l.limits.Strangers {
 		return nil
 	}
-	return most[0]
+	of, most := map[string]int{}, 0 // by host
+	for _, s := range l.strangers {
+		of[s.host]++
+		most = max(most, of[s.host])
+	}
+	return l.strangers[slices.IndexFunc(l.strangers, func(s *Conn) bool { return of[s.host] == most })]
 }
 
 // discharge counts a stranger no longer, as it is known or closed; of others it does nothing. The
@@ -96,10 +92,7 @@ func (l *listener) discharge(c *Conn) {
 	if c.timer != nil {
 		c.timer.Stop()
 	}
-	all := slices.DeleteFunc(l.hosts[c.host], func(of *Conn) bool { return of == c })
-	if l.hosts[c.host] = all; len(all) == 0 {
-		delete(l.hosts, c.host)
-	}
+	l.strangers = slices.DeleteFunc(l.strangers, func(s *Conn) bool { return s == c })
 }
 
 // A Conn is a connection that was accepted. It is a stranger's until Admit.
@@ -113,7 +106,6 @@ type Conn struct {
 
 	// Guarded by the listener's lock.
 	stranger, closed bool
-	number           int64       // in order of arrival
 	timer            *time.Timer // closes the connection if it is still a stranger's then
 }
 
