@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"container/heap"
 	"context"
-	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -70,11 +69,7 @@ func (l *Local) Local() []int { return l.ids }
 // ctx nor the exchange has ended. Any error ends the exchange.
 func (l *Local) Gather(ctx context.Context, rows [][]float64) error {
 	err := CheckRows(rows, len(l.agents))
-	if err = cmp.Or(err, ctx.Err(), EndError(l.ended)); err != nil {
-		err = fmt.Errorf("gathering: %w", err)
-		l.Fail(err)
-	}
-	return err
+	return FailBy(l, cmp.Or(err, ctx.Err(), EndError(l.ended)), "gathering")
 }
 
 // Fail ends the exchange: every Mix, waiting or later, returns an error that wraps err. Only the
@@ -105,20 +100,10 @@ type localAgent struct {
 
 // Mix implements Reducer.
 func (a *localAgent) Mix(ctx context.Context, dst, src []float64) error {
-	err := a.swap(ctx, dst, src)
-	if err == nil {
-		a.Combine(dst, a.terms)
+	if err := a.swap(ctx, dst, src); err != nil {
+		return FailBy(a.local, err, "agent %d, exchange %d", a.id, a.round)
 	}
-	return a.end(err)
-}
-
-// end ends an exchange: an error gets its number and ends the exchange of all agents.
-func (a *localAgent) end(err error) error {
-	if err != nil {
-		err = fmt.Errorf("agent %d, exchange %d: %w", a.id, a.round, err)
-		a.local.Fail(err)
-		return err
-	}
+	a.Combine(dst, a.terms)
 	a.round++
 	return nil
 }
@@ -132,21 +117,12 @@ func (a *localAgent) Reduce(ctx context.Context, all ...Reduction) error {
 		a.local.turns.begin(a)
 		err = a.await(ctx)
 	}
-	if err != nil {
-		err = fmt.Errorf("agent %d, reduction: %w", a.id, err)
-		a.local.Fail(err)
-	}
-	return err
+	return FailBy(a.local, err, "agent %d, reduction", a.id)
 }
 
 // ReduceTogether implements [TogetherReducer].
 func (l *Local) ReduceTogether(ctx context.Context, all ...Reduction) error {
-	err := l.reduction.ReduceTogether(ctx, all)
-	if err != nil {
-		err = fmt.Errorf("reduction: %w", err)
-		l.Fail(err)
-	}
-	return err
+	return FailBy(l, l.reduction.ReduceTogether(ctx, all), "reduction")
 }
 
 // swap shows the agent's vector to the neighbours and waits for copies of theirs, which it notes.

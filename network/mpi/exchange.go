@@ -236,9 +236,7 @@ func newAgent(x *Exchange, id int, m *network.Matrix) *agent {
 // Mix implements network.Reducer.
 func (a *agent) Mix(ctx context.Context, dst, src []float64) error {
 	if err := a.mix(ctx, dst, src); err != nil {
-		err = fmt.Errorf("agent %d, exchange %d: %w", a.id, a.round, err)
-		a.x.Fail(err)
-		return err
+		return network.FailBy(a.x, err, "agent %d, exchange %d", a.id, a.round)
 	}
 	a.round++
 	return nil
@@ -277,10 +275,5 @@ func (a *agent) mix(ctx context.Context, dst, src []float64) error {
 
 // Reduce implements [network.Reducer].
 func (a *agent) Reduce(ctx context.Context, all ...network.Reduction) error {
-	err := a.x.joint.Reduce(ctx, all)
-	if err != nil {
-		err = fmt.Errorf("agent %d, reduction: %w", a.id, err)
-		a.x.Fail(err)
-	}
-	return err
+	return network.FailBy(a.x, a.x.joint.Reduce(ctx, all), "agent %d, reduction", a.id)
 }

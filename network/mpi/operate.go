@@ -119,12 +119,7 @@ func floatsOf(b []byte) []float64 {
 
 // ReduceTogether implements [network.TogetherReducer].
 func (x *Exchange) ReduceTogether(ctx context.Context, all ...network.Reduction) error {
-	err := x.joint.ReduceTogether(ctx, all)
-	if err != nil {
-		err = fmt.Errorf("rank %d, reduction: %w", x.world.rank, err)
-		x.Fail(err)
-	}
-	return err
+	return network.FailBy(x, x.joint.ReduceTogether(ctx, all), "rank %d, reduction", x.world.rank)
 }
 
 // Gather implements [network.Team]: an error ends the exchange. It sums words, 0 for rows of other
@@ -136,11 +131,7 @@ func (x *Exchange) Gather(ctx context.Context, rows [][]float64) error {
 			return x.joint.ReduceTogether(ctx, []network.Reduction{{Op: network.Sum, Bits: 64, Words: words}})
 		})
 	}
-	if err != nil {
-		err = fmt.Errorf("rank %d, gathering: %w", x.world.rank, err)
-		x.Fail(err)
-	}
-	return err
+	return network.FailBy(x, err, "rank %d, gathering", x.world.rank)
 }
 
 // reduceRanks combines the words of this rank's agents with the words of the other ranks. MPI
