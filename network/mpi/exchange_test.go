@@ -60,12 +60,6 @@ func openTeams(t *testing.T, worlds []*World) func(w *network.Matrix) (teams []n
 	}
 }
 
-// TestMethods: all methods for several agents come to the bits of one process, where one of two
-// ranks has two agents.
-func TestMethods(t *testing.T) {
-	testMethods(t, openTeams(t, newWorlds(t, newJob(2))))
-}
-
 func TestMixerOfAnotherRank(t *testing.T) {
 	xs := openAll(t, newWorlds(t, newJob(2)), mustRing(5), silentAfter)
 	if got := [2][]int{xs[0].Local(), xs[1].Local()}; !slices.Equal(got[0], []int{0, 1}) ||

@@ -36,7 +36,6 @@ func TestJobs(t *testing.T) {
 		fails bool // as its launcher says by its exit status, with words or without
 	}{
 		{test: "Conforms", ranks: []int{1, 2, 4, 8}},
-		{test: "Methods", ranks: []int{2, 3}},
 		{test: "Long", ranks: []int{2, 3}},
 		{test: "Lengths", ranks: []int{2, 4}},
 		{test: "Rounds", ranks: []int{4}},
@@ -141,9 +140,6 @@ func TestRankConforms(t *testing.T) {
 	open := openTogether(t)
 	networktest.TestTeam(t, world.Size(), 16, open)
 }
-
-// TestRankMethods: all methods for several agents come to the bits of one process.
-func TestRankMethods(t *testing.T) { testMethods(t, openTogether(t)) }
 
 // openTogether is openRank for the suites of teams, in which ranks wait for each other at the end.
 func openTogether(t *testing.T) func(w *network.Matrix) (teams []network.Team, closeAll func()) {
