@@ -213,7 +213,9 @@ func TestFramesInOrder(t *testing.T) {
 // TestLastWords: what is queued when links are closed still comes, and then the end in good order.
 func TestLastWords(t *testing.T) {
 	for closes := range 2 { // who dials, who listens
-		hosts := openHosts(t, configs(newGraph("path", 2), identities(2)))
+		cs := configs(newGraph("path", 2), identities(2))
+		cs[closes].Heartbeat = patience / 2 // how long a busy machine may take for them
+		hosts := openHosts(t, cs)
 		other := 1 - closes
 		hosts[other].conn(t, closes)
 		c := hosts[closes].conn(t, other)
