@@ -252,7 +252,8 @@ func TestNoSession(t *testing.T) {
 		}
 		_, err := Decide(rule, c.answers)
 		testkit.WantError(t, c.name, err, nil, c.want)
-		if kind := fmt.Sprintf("%T", err); c.kind != "" && kind != c.kind && !(c.kind == lost && errors.Is(err, ErrLost)) {
+		kind := fmt.Sprintf("%T", err)
+		if c.kind != "" && kind != c.kind && !(c.kind == lost && errors.Is(err, ErrLost)) {
 			t.Errorf("%s: %s", c.name, kind)
 		}
 	}
