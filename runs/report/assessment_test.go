@@ -136,3 +136,11 @@ func TestImportances(t *testing.T) {
 		t.Errorf("of no features: %q", text)
 	}
 }
+
+// TestPredictedBand: a root of a mean square of 5 around a mean of 3 is a deviation of 4.
+func TestPredictedBand(t *testing.T) {
+	s := predictedAgainstTrue(&runs.ResidualCurves{Predicted: []float64{1}, Mean: []float64{3}, Size: []float64{5}})
+	if s.Y[0] != 4 || s.Low[0] != 0 || s.High[0] != 8 {
+		t.Errorf("%+v", s)
+	}
+}
