@@ -48,3 +48,12 @@ func Damped(e, dg []float64, mu float64) []float64 {
 	a.damp()
 	return a.damped
 }
+
+// Overshoot is the record of gains of steps of y.
+type Overshoot = overshoot
+
+// Found is the rule that finds a step that was too long.
+func (o overshoot) Found(gain float64) bool { return o.found(gain) }
+
+// ShareOfX is the rule by which x waits for y.
+func (o overshoot) ShareOfX(gain, share float64) float64 { return o.shareOfX(gain, share) }

@@ -28,9 +28,10 @@ import (
 // with random signs estimate it). The memory of pairs has 3·Mem·q numbers an agent, 2·Mem·q of them
 // in a checkpoint.
 //
-// After members changed, y is the solution of another problem, from which a full Newton step may
-// lead away from this one's: the steps of y in the first iteration after it go by the share at
-// which the averaged lower loss is least, as those with Damping do.
+// A full Newton step may lead away from the solution. A step of y goes by the share at which the
+// averaged lower loss is least, as with Damping, in the first iteration after members changed, when
+// y is the solution of another problem, and once a step was too long, as the gain of the next one
+// shows. There x and y go back by a step, and from then on x waits for y.
 //
 // The mixer must have Average of [dsbo.MixerCapabilities]. Draws: all examples, but with Part.
 type NewtonCG struct {
@@ -85,14 +86,16 @@ type NewtonCG struct {
 	examples dsbo.Sample // of the products of the present solve
 	solves   int         // of the present iteration so far
 
-	r, v          []float64 // Adam's averages of u and u²
-	e, dg, damped []float64 // P(x), the averaged diagonal of D, and P(x) + μ |dg|
-	rhs, s        []float64 // of a solve: the right-hand side, which becomes the residual; the solution
-	yOld, dgOld   []float64 // y and dg of the constant before, in a search
-	mu            []float64 // the damping, one number
-	trial, losses []float64 // scratch; the lower losses after each share of a damped step
-	share         float64   // of the last step of y that was taken
-	fall          float64   // by how much the averaged lower loss fell in that step
+	r, v             []float64 // Adam's averages of u and u²
+	e, dg, damped    []float64 // P(x), the averaged diagonal of D, and P(x) + μ |dg|
+	rhs, s           []float64 // of a solve: the right-hand side, which becomes the residual; the solution
+	yOld, dgOld      []float64 // y and dg of the constant before, in a search
+	overshoot        overshoot // of steps of y; with Damping it stays empty
+	xBefore, yBefore []float64 // x and y before the last step of y
+	mu               []float64 // the damping, one number
+	trial, losses    []float64 // scratch; the lower losses after each share of a damped step
+	share            float64   // of the last step of y that was taken
+	fall             float64   // by how much the averaged lower loss fell in that step
 	// tried has four counts of the search: the constants tried, the constant found, the steps in
 	// which y settled, and the diagonals among these.
 	tried  []float64
@@ -145,7 +148,8 @@ func (a *NewtonCG) Init(p, q, K int) error {
 		}
 		a.z, a.r, a.v = a.carried("z", q), a.carried("r", p), a.carried("v", p)
 		a.dg, a.tried, a.mu = a.carried("diagonal", q), a.carried("tried", 4), a.carried("damping", 1)
-		a.asked = a.carried("products", K)
+		a.asked, a.overshoot = a.carried("products", K), a.carried("overshoot", overshootNumbers)
+		a.xBefore, a.yBefore = a.carried("x_before", p), a.carried("y_before", q)
 		a.memory = linalg.NewMemory(q, a.Mem, floor, a.Cut)
 		a.memory.Relative = !a.Absolute
 		s, t, gram, counts := a.memory.State()
@@ -153,6 +157,7 @@ func (a *NewtonCG) Init(p, q, K int) error {
 			dsbo.Named{Name: "pairs_gram", Value: gram}, dsbo.Named{Name: "pairs_counts", Value: counts})
 		a.averagesTerms()
 		a.restarts(s, t, gram, counts) // pairs hold products with the old members' average Hessian
+		a.restarts(a.overshoot)        // gains are of the old members' lower problem
 		a.scratch(q, &a.e, &a.rhs, &a.s)
 		a.scratch(1, &a.number)
 		a.scratch(q, &a.damped, &a.trial)
@@ -176,13 +181,17 @@ func (a *NewtonCG) step(w *Turn, k int) {
 		products = a.Cold
 		a.stepOfY(w, products, k > 0)
 	}
-	a.stepOfY(w, products, !a.cold && a.renews(k))        // y −= solve(∇_y g)
-	a.stepOfZ(w, products)                                // z += solve(∇_y f − H z), and ∇_x f in u
-	w.average("hypergradient", a.u, a.term.hypergradient) // u = ∇_x f − J z
+	gain := a.stepOfY(w, products, !a.cold && a.renews(k)) // y −= solve(∇_y g)
+	a.stepOfZ(w, products)                                 // z += solve(∇_y f − H z), and ∇_x f in u
+	w.average("hypergradient", a.u, a.term.hypergradient)  // u = ∇_x f − J z
 	if w.err != nil {
 		return
 	}
-	adamStep(adam{a.Beta1, beta2, 1e-12}, k, float64(max(a.share, leastShare)*a.schedules["lr"](k)), a.x, a.r, a.v, a.u)
+	share := max(a.share, leastShare)
+	if a.Damping == 0 && k > 0 {
+		share = a.overshoot.shareOfX(gain, a.share)
+	}
+	adamStep(adam{a.Beta1, beta2, 1e-12}, k, float64(share*a.schedules["lr"](k)), a.x, a.r, a.v, a.u)
 	clipTo(a.Clip, a.x)
 	if a.cold && k > 0 {
 		a.asked.markCold(k)
@@ -190,9 +199,9 @@ func (a *NewtonCG) step(w *Turn, k int) {
 }
 
 // stepOfY is y −= share · solve(∇_y g(x, y)), with renew after an update of the diagonal. The share
-// is 1, except with Damping and in the first step after members changed, where a full step may be
-// too long: there it is the one with the least lower loss.
-func (a *NewtonCG) stepOfY(w *Turn, products int, renew bool) {
+// is 1, except where a full step may be too long, as the type's comment states: there it is the one
+// with the least lower loss. It returns the gain of the solve, 0 if y went back.
+func (a *NewtonCG) stepOfY(w *Turn, products int, renew bool) (gain float64) {
 	if renew {
 		w.averageBoth(dsbo.Named{Name: "gradients", Value: a.rhs}, a.term.lowerGrad,
 			dsbo.Named{Name: ofDiagonal, Value: a.dg}, a.term.diagonal)
@@ -200,12 +209,21 @@ func (a *NewtonCG) stepOfY(w *Turn, products int, renew bool) {
 		w.average("gradients", a.rhs, a.term.lowerGrad)
 	}
 	clear(a.s)
-	a.solve(w, a.s, products, a.Damping > 0)
-	a.share = 1
-	if a.Damping > 0 || a.cold && w.k > 0 {
+	gain = a.solve(w, a.s, products, a.Damping > 0)
+	if !a.cold && a.overshoot.found(gain) {
+		a.goBack(w)
+		return 0
+	}
+	copy(a.xBefore, a.x)
+	copy(a.yBefore, a.y)
+	if a.share = 1; a.Damping > 0 || a.cold && w.k > 0 || a.overshoot.past() {
+		a.asked.markShorter(w.k)
 		a.share = a.dampedShare(w)
 	}
-	linalg.Axpy(a.y, -a.share, a.s)
+	if a.share > 0 { // else s may have entries that are not finite
+		linalg.Axpy(a.y, -a.share, a.s)
+	}
+	return gain
 }
 
 // stepOfZ is z += solve(∇_y f(x, y) − H z); its term leaves ∇_x f in u.
@@ -218,10 +236,11 @@ func (a *NewtonCG) stepOfZ(w *Turn, products int) {
 // to Most if that is larger; H is damped if Damping is set. With descend, a direction without
 // positive curvature ends the solve, after a step along it. If Most sets no limit, solve makes
 // exactly the given number of products even where fewer would do, so that Cost knows them
-// beforehand.
-func (a *NewtonCG) solve(w *Turn, s []float64, products int, descend bool) {
+// beforehand. The gain is by how much the squared distance from s to the solution fell, in the norm
+// of H: for a step of y, from 0, the square of the Newton decrement.
+func (a *NewtonCG) solve(w *Turn, s []float64, products int, descend bool) (gain float64) {
 	if w.err != nil {
-		return
+		return 0
 	}
 	a.examples = allExamples
 	if a.Part {
@@ -243,6 +262,7 @@ func (a *NewtonCG) solve(w *Turn, s []float64, products int, descend bool) {
 		c.Advance()
 	}
 	a.asked.add(w.k, c.Asked)
+	return c.Gain
 }
 
 // endRule returns the stopping rule of a solve: it ends after at least the given number of

@@ -17,11 +17,11 @@ import (
 // product for z, also from the state. With Damping the search's steps of y continue until y
 // settles; each costs C + 1 averages of q, one of one number, and now and then a diagonal. A step
 // of y by shares costs one more average, of the shares' losses, and their values. These are the
-// steps with Damping, and the first step after members changed.
+// steps with Damping, in the first iteration after members changed, and after one was too long.
 func (a *NewtonCG) Cost(k int) Cost {
 	w := a.work(k, a.asked.isCold(k), a.Constants, mostSettling, 0)
 	if asked, known := a.asked.products(k); known {
-		w.products = asked
+		w.products, w.shorter = asked, a.asked.isShorter(k)
 		if k == 0 {
 			w.constants, w.settling, w.renewed = int(a.tried[0]), int(a.tried[2]), int(a.tried[3])
 		}
@@ -36,16 +36,18 @@ type newtonWork struct {
 	settling  int  // number of steps of y in freeze
 	renewed   int  // number of diagonals renewed in freeze
 	products  int  // number of products in all solves
+	shorter   bool // steps of y go by shares
 }
 
 // work returns the work of iteration k, given the number of constants that a search tries, the
 // number of steps y takes to settle at each, and the least number of products of a solve. Without a
 // search y settles once, at the start of x.
 func (a *NewtonCG) work(k int, cold bool, constants, settling, least int) newtonWork {
+	damped := a.Damping > 0
 	if k > 0 && !cold { // a step of y and one of z
-		return newtonWork{products: 2 * max(a.C, least)}
+		return newtonWork{products: 2 * max(a.C, least), shorter: damped}
 	}
-	w := newtonWork{cold: true, products: 3 * max(a.Cold, least)} // two steps of y and one of z
+	w := newtonWork{cold: true, products: 3 * max(a.Cold, least), shorter: damped || k > 0} // two steps of y, one of z
 	if k > 0 {
 		return w
 	}
@@ -53,7 +55,7 @@ func (a *NewtonCG) work(k int, cold bool, constants, settling, least int) newton
 	if a.Start == "search" {
 		starts, w.constants = constants, constants
 	}
-	if a.Damping > 0 {
+	if damped {
 		w.settling, w.renewed = starts*settling, starts*(settling/a.DgEvery)
 	}
 	w.products += (w.constants + w.settling) * max(a.C, least)
@@ -72,7 +74,7 @@ func (a *NewtonCG) costOf(k int, w newtonWork) Cost {
 		diagonals, joined = 1, 1
 	}
 	byShares := 0 // steps of y that choose a share
-	if a.Damping > 0 || w.cold && k > 0 {
+	if w.shorter {
 		byShares = steps
 	}
 	losses := byShares * ShorterSteps
@@ -89,13 +91,15 @@ func (a *NewtonCG) renews(k int) bool { return (k+1)%a.DgEvery == 0 }
 
 // Forecast implements [Forecaster].
 func (a *NewtonCG) Forecast(k int) (least, most Cost) {
-	return a.costOf(k, a.work(k, false, min(2, a.Constants), leastSettling, 0)),
-		a.costOf(k, a.work(k, false, a.Constants, mostSettling, a.Most))
+	longest := a.work(k, false, a.Constants, mostSettling, a.Most)
+	longest.shorter = longest.shorter || k > 0 // y may have fallen behind x
+	return a.costOf(k, a.work(k, false, min(2, a.Constants), leastSettling, 0)), a.costOf(k, longest)
 }
 
 // A productLog has a number for each iteration, as part of the state: 0 before the iteration, and
-// then 1 plus the number of products in its solves, so that it is not 0. The number is negative for
-// an iteration that started without pairs because members had changed.
+// then 1 plus the number of products in its solves, so that it is not 0. A half is added in an
+// iteration whose steps of y go by shares. The number is negative for an iteration that started
+// without pairs because members had changed.
 type productLog []float64
 
 // begin opens the record of iteration k, with one product.
@@ -103,6 +107,11 @@ func (l productLog) begin(k int) { l[k] = 1 }
 
 // add counts products of iteration k.
 func (l productLog) add(k, products int) { l[k] += float64(products) }
+
+// markShorter marks iteration k as one whose steps of y go by shares.
+func (l productLog) markShorter(k int) { l[k] = math.Floor(l[k]) + 0.5 }
+
+func (l productLog) isShorter(k int) bool { return l[k] != math.Trunc(l[k]) }
 
 // markCold marks iteration k as a cold start, by the sign of its record.
 func (l productLog) markCold(k int) { l[k] = -l[k] }

@@ -22,6 +22,10 @@ type System struct {
 type solving struct {
 	Asked    int  // products so far
 	Positive bool // all directions had positive curvature
+	// Gain is how much nearer s is to the solution by the steps so far: the decrease of the squared
+	// distance in the norm of H. Of a Newton step it is the square of the Newton decrement, twice
+	// the fall of the quadratic model.
+	Gain float64
 
 	System
 	memory  *Memory
@@ -79,7 +83,9 @@ func (c *solving) Advance() {
 	if Norm(m.dd) > leastKnown*Norm(m.hd) {
 		m.Add(m.d, m.dd)
 	}
-	step := Dot(m.d, c.r) / curvature
+	slope := Dot(m.d, c.r)
+	step := slope / curvature
+	c.Gain += float64(step * slope)
 	Axpy(c.s, step, m.d)
 	copy(m.before, c.r)
 	Axpy(c.r, -step, m.hd)

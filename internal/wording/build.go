@@ -17,7 +17,7 @@ const (
 	MessagesVersion = 2
 	// NumbersVersion is raised when a run of the same settings gives other bits, or exchanges
 	// something else; command.TestNumbersVersion finds it.
-	NumbersVersion = 5
+	NumbersVersion = 6
 )
 
 // buildInfo is the information that the Go tool writes into a program.
