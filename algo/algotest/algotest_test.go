@@ -134,6 +134,12 @@ func spoilers() map[string]broken {
 		"cost":          before(func(_ dsbo.Algorithm, o dsbo.Oracle) { ask(o, dst) }),
 		"oracle_calls":  before(func(_ dsbo.Algorithm, o dsbo.Oracle) { ask(o, y) }), // the destination is an input
 		"same_bits":     before(func(a dsbo.Algorithm, _ dsbo.Oracle) { calls++; a.X()[0] += calls }),
+		"mixer_error": {step: func(a dsbo.Algorithm, ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
+			if _, agents := m.Capabilities().Place(); agents == 1 { // as a division by the number of others does
+				a.X()[0] = math.NaN()
+			}
+			return a.Step(ctx, k, o, m)
+		}},
 		"oracle_error": {step: func(a dsbo.Algorithm, ctx context.Context, k int, o dsbo.Oracle, m dsbo.Mixer) error {
 			a.Step(ctx, k, o, m)
 			return nil

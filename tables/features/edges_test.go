@@ -60,7 +60,8 @@ func TestRefusals(t *testing.T) {
 		sites  []string
 	}{
 		{nil, "", []string{good, "x,y: ,ill ,well"}},
-		{nil, "column 1 is x at site 0 (0.csv) and z at site 1 (1.csv)", []string{good, "z,y: 1,ill 2,well"}},
+		{nil, `column 1 is "x" at site 0 (0.csv) and "x\u200b" at site 1 (1.csv)`,
+			[]string{good, "x\u200b,y: 1,ill 2,well"}},
 		{nil, "site 1 (1.csv) has 2 columns; column 3 of site 0 (0.csv), z, is missing there",
 			[]string{"x,y,z: 1,ill,3 2,well,4", good}},
 		{nil, "site 0 (0.csv) has 2 columns; column 3 of site 1 (1.csv), z, is missing there",

@@ -150,7 +150,7 @@ func (s Sites) mergeSchema(joint *schema, all []schema, i int) error {
 		known, c := &joint.Columns[k], columns[k]
 		switch {
 		case first[k].Name != c.Name:
-			return dsbo.ConfigErrorf("column %d is %s at %s and %s at %s: %s", k+1, first[k].Name, s.label(0), c.Name,
+			return dsbo.ConfigErrorf("column %d is %q at %s and %q at %s: %s", k+1, first[k].Name, s.label(0), c.Name,
 				s.label(i), must)
 		case c.Kind == "":
 		case known.Kind == "":
