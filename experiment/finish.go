@@ -65,7 +65,8 @@ func (e *ending) finishAlone(ctx context.Context, tuned *candidates.Model, notes
 	tuned.Kept = true
 	e.summary.Models = []runs.Model{tuned.Model}
 	e.summary.Verdict = withoutVerdict(
-		iterateSentence(e.run.settings.Algorithm, e.problem.meaning.Text(len(tuned.X)), e.result, tuned), notes...)
+		iterateSentence(e.run.settings.Algorithm, e.problem.meaning.Text(len(tuned.X)), e.result, tuned),
+		slices.Concat(notes, unconvergedNotes(e.summary.Models, e.problem.meaning.Symbol))...)
 	e.summary.Verdict.FoundBy = e.run.settings.Algorithm
 	return e.saveKept(ctx, tuned, nil)
 }
@@ -87,8 +88,8 @@ func iterateSentence(algorithm, x string, of *train.Result, tuned *candidates.Mo
 			facts = []string{fmt.Sprintf("the test accuracy of the agents' average y is %.4f", last.TestAccuracy)}
 		}
 	}
-	if tuned.Phi.Known() {
-		facts = slices.Insert(facts, 0, fmt.Sprintf("Φ is %.4f", tuned.Phi))
+	if phi := tuned.PhiSolved(); phi.Known() {
+		facts = slices.Insert(facts, 0, fmt.Sprintf("Φ is %.4f", phi))
 	}
 	return fmt.Sprintf("%s of %s, compared with no other model; at %s of %s %s.",
 		wording.Count(of.Iterations, "iteration"), algorithm, iterate,

@@ -109,7 +109,7 @@ func TestSpreads(t *testing.T) {
 }
 
 // TestIterateSentence: Φ of the tuned model, the test accuracy of the last iterate where that is
-// the best one, and neither where it is not known.
+// the best one, and neither where it is not known, nor Φ of a model that has not converged.
 func TestIterateSentence(t *testing.T) {
 	weights := runs.Meaning{One: "weight of the body", Many: "weights of the body"}
 	const last = "at the last iterate of 2 weights of the body "
@@ -117,16 +117,20 @@ func TestIterateSentence(t *testing.T) {
 	for _, c := range []struct {
 		best          int
 		phi, accuracy runs.Number
+		solved        bool
 		want          string
 	}{
-		{6, .25, .75, last + "Φ is 0.2500 and " + accuracy}, {6, .25, runs.Unknown(), last + "Φ is 0.2500."},
-		{6, runs.Unknown(), .75, last + accuracy}, {6, runs.Unknown(), runs.Unknown(), last + "no loss is known."},
-		{3, .25, .75, "at the iterate after iteration 3 of 2 weights of the body Φ is 0.2500."},
+		{6, .25, .75, false, last + accuracy},
+		{6, .25, .75, true, last + "Φ is 0.2500 and " + accuracy},
+		{6, .25, runs.Unknown(), true, last + "Φ is 0.2500."},
+		{6, runs.Unknown(), .75, true, last + accuracy},
+		{6, runs.Unknown(), runs.Unknown(), true, last + "no loss is known."},
+		{3, .25, .75, true, "at the iterate after iteration 3 of 2 weights of the body Φ is 0.2500."},
 	} {
 		result := &train.Result{Iterations: 6, Best: train.Best{Iteration: c.best},
 			Records: []runs.Record{{Iteration: 0}, {Iteration: 6, TestAccuracy: c.accuracy}}}
 		tuned := candidates.NewModel("", runs.Unknown(), make([]float64, 2))
-		tuned.Phi = c.phi
+		tuned.Phi, tuned.Converged = c.phi, c.solved
 		got := iterateSentence("madsbo", weights.Text(2), result, tuned)
 		if want := "6 iterations of madsbo, compared with no other model; " + c.want; got != want {
 			t.Errorf("%q, want %q", got, want)

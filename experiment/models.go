@@ -104,7 +104,7 @@ func (w modelWatcher) Expect(n int) { w.pace.plan(modelling, float64(max(modelsP
 func (w modelWatcher) Found(m *candidates.Model) {
 	w.Note(Note{
 		Text: fmt.Sprintf("model of %s: %s, Φ %s, test loss %s", m.Name, m.Effort(),
-			formatNumber("%.5f", m.Phi), formatNumber("%.4f", m.TestLoss)),
+			formatNumber("%.5f", m.PhiSolved()), formatNumber("%.4f", m.TestLoss)),
 		Name: "model", Facts: []any{"model", m.Name, "products", m.Steps, "phi", m.Phi, "val_loss", m.ValLoss,
 			"holdout_loss", m.HoldoutLoss,
 			"test_loss", m.TestLoss, "test_accuracy", m.TestAccuracy},

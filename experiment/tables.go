@@ -18,15 +18,13 @@ func modelRows(s *runs.Summary) [][]string {
 	}
 	rows := [][]string{{"model", "Φ", "val loss", "held out", "test loss", "accuracy"}}
 	for _, m := range s.Models {
-		name, phi := m.Name, formatNumber("%.4f", m.Phi)
+		name := m.Name
 		if !m.Converged {
 			name += notConverged
 		}
-		if !m.Solved() {
-			phi = "-"
-		}
 		rows = append(rows, []string{
-			name, phi, formatNumber("%.4f", m.ValLoss), formatNumber("%.4f", m.HoldoutLoss),
+			name, formatNumber("%.4f", m.PhiSolved()), formatNumber("%.4f", m.ValLoss),
+			formatNumber("%.4f", m.HoldoutLoss),
 			formatNumber("%.4f", m.TestLoss), formatNumber("%.4f", m.TestAccuracy),
 		})
 	}

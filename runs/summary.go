@@ -135,6 +135,15 @@ type Model struct {
 // is at the solution reached.
 func (m Model) Solved() bool { return m.Converged || m.Reached }
 
+// PhiSolved returns Φ, not known where the model is not solved: the correction of its first order
+// is then of any size.
+func (m Model) PhiSolved() Number {
+	if !m.Solved() {
+		return Unknown()
+	}
+	return m.Phi
+}
+
 // A Site says how good models are on the test examples of one site.
 type Site struct {
 	Name     string `json:"name,omitempty"` // "": the label of its number, see [Site.Label]
