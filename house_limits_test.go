@@ -40,7 +40,7 @@ var budgets = map[string]size{
 	"runs":       {36_910, 44_901},
 	"tables":     {67_208, 79_163},
 	"tools":      {1_843, 2_185},
-	"train":      {35_208, 53_837},
+	"train":      {35_208, 53_860},
 }
 
 // slack is the share of a budget that may be unused.
