@@ -25,6 +25,10 @@ func (f *Finder) Descent(ctx context.Context, tuned, rival *Model) (*Model, []st
 	}
 	note := fmt.Sprintf("Φ at the %s of the iterations is %.4g, not below that of %s, %.4g", f.Symbol,
 		float64(tuned.Phi), rival.Name, float64(rival.Phi))
+	if !tuned.Solved() {
+		note = fmt.Sprintf("Φ at the %s of the iterations is not known, as its model has not converged; at %s it "+
+			"is %.4g", f.Symbol, rival.Name, float64(rival.Phi))
+	}
 	search, effort := newDownhill(rival), f.Spent+f.products(tuned)
 	f.watch.Log("%s: it is looked for downhill from there, by about %d products at most", note, effort)
 	for solved, likely := 1, 0; goesOn(search, solved, likely, effort); solved++ {

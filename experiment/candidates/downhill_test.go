@@ -3,6 +3,7 @@ package candidates
 import (
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"dsbo/ad"
@@ -249,24 +250,27 @@ func TestDescentStays(t *testing.T) {
 	find := &Finder{Symbol: "λ", watch: unwatched{}, constants: map[int]*Model{1: {}, 3: {}}, Spent: -1000}
 	find.constants[1].Steps, find.constants[3].Steps = 20, 300
 	tuned, rival := solved(0, 2, 0, 0, 0), solved(14, 1, 0, .5, 0)
-	tuned.Lambda, tuned.Steps = runs.Unknown(), 4
+	tuned.Lambda, tuned.Steps, rival.Name = runs.Unknown(), 4, "the constant"
 	if got := find.products(tuned); got != 324 {
 		t.Errorf("the models have taken %d products", got)
 	}
 	rival.Finder, rival.X, rival.gradient = find, []float64{14}, []float64{.5}
 	for name, c := range map[string]struct {
 		change func()
-		notes  int
+		note   string
 	}{
-		"no effort left":         {func() {}, 1},
-		"falls beyond the box":   {func() { rival.slope = -.5 }, 0},
-		"no gradient":            {func() { rival.gradient, rival.slope = nil, .5 }, 0},
-		"the tuned one is below": {func() { tuned.Phi = .5 }, 0},
+		"no effort left": {func() {}, "is 2, not below that of the constant, 1, and was not found to fall from there."},
+		"the tuned one is not solved": {func() { tuned.Converged = false }, "is not known, as its model has not " +
+			"converged; at the constant it is 1, and was not found to fall from there."},
+		"falls beyond the box":   {func() { rival.slope = -.5 }, ""},
+		"no gradient":            {func() { rival.gradient, rival.slope = nil, .5 }, ""},
+		"the tuned one is below": {func() { tuned.Phi = .5 }, ""},
 	} {
 		before, was := *rival, *tuned
 		c.change()
 		got, notes, err := find.Descent(t.Context(), tuned, rival)
-		if got != tuned || got.FoundBy != "" || len(notes) != c.notes || err != nil {
+		if got != tuned || got.FoundBy != "" || !strings.HasSuffix(strings.Join(notes, " "), c.note) ||
+			len(notes) != min(1, len(c.note)) || err != nil {
 			t.Errorf("%s: notes %q, error %v", name, notes, err)
 		}
 		*rival, *tuned = before, was

@@ -230,17 +230,24 @@ func TestFound(t *testing.T) {
 		return all
 	}
 	none := runs.Unknown()
+	nan := math.NaN()
 	for _, c := range []struct {
-		records []runs.Record
-		best    int
-		state   runs.State
-		phi     float64
-		val     float64
-	}{{records(3, 2, 1), 2, runs.Finished, 1, .75}, {records(3, 2, 1), 1, runs.Finished, 2, .875},
-		{records(3, none, 1), 1, runs.Finished, 2.5, .875}, {records(none, none), 1, runs.Finished, math.NaN(), .875},
-		{records(3, 2), 7, runs.Finished, 2, .875}, {records(3, 2), 1, runs.Diverged, math.NaN(), math.NaN()}} {
+		records  []runs.Record
+		best     int
+		state    runs.State
+		phi, val float64
+		solved   bool // the kept model
+	}{
+		{records(3, 2, 1), 2, runs.Finished, 1, .75, true},
+		{records(3, 2, 1), 1, runs.Finished, 2, .875, true},
+		{records(3, none, 1), 1, runs.Finished, 2.5, .875, true},
+		{records(3, none, 1), 1, runs.Finished, nan, .875, false},
+		{records(none, none), 1, runs.Finished, nan, .875, true},
+		{records(3, 2), 7, runs.Finished, 2, .875, true},
+		{records(3, 2), 1, runs.Diverged, nan, nan, true},
+	} {
 		of := trial{State: c.state, Records: c.records, Summary: runs.Summary{Best: c.best,
-			Models: []runs.Model{{Phi: 9}, {Phi: 2.5, Kept: true}}}}
+			Models: []runs.Model{{Phi: 9}, {Phi: 2.5, Kept: true, Converged: c.solved}}}}
 		for q, want := range map[quantity]float64{phi: c.phi, valLoss: c.val} {
 			ranked := (&ranking{Spec: &Spec{Choose: q}}).end(&of)
 			if got := of.found(q); math.Float64bits(got) != math.Float64bits(ranked) ||

@@ -164,7 +164,7 @@ func (t *trial) found(q quantity) float64 {
 	v := t.at(of, q.of)
 	kept := slices.IndexFunc(t.Summary.Models, func(m runs.Model) bool { return m.Kept })
 	if math.IsNaN(v) && q == phi && kept >= 0 && !math.IsNaN(t.end(phi.of)) {
-		v = float64(t.Summary.Models[kept].Phi)
+		v = float64(t.Summary.Models[kept].PhiSolved())
 	}
 	return v
 }

@@ -79,6 +79,10 @@ func TestGainOfPhi(t *testing.T) {
 	}
 	r.Summary.Verdict.Against = "one"
 	r.Summary.Models = []runs.Model{{Name: "one", Lambda: 7, Phi: -4}, {Name: "tuned", Lambda: runs.Unknown(), Phi: -5}}
+	if r.phi("tuned") == -5 { // it has not converged
+		t.Error("the tuned model has a Φ without a solution")
+	}
+	r.Summary.Models[1].Converged = true
 	if best := r.bestConstant(); best.Lambda != 7 || best.Phi != -4 || r.phi("gain") != -1 || r.phi("share") != -.25 {
 		t.Errorf("it was compared with %+v; gains %g and %g", best, r.phi("gain"), r.phi("share"))
 	}

@@ -113,7 +113,7 @@ func (r *Run) value(name string) float64 {
 // phi returns the measure of Φ with a name: "best", of the best constant; "zero", 0 if the best
 // constant is known; "lowest", of all runs of the same data; "gain", the tuned Φ less the best
 // constant's, and "share", that relative to it, which are comparable between seeds; "tuned", of the
-// tuned model or else the last record.
+// tuned model, unknown if that is not solved, or else the last record.
 func (r *Run) phi(name string) float64 {
 	best := r.bestConstant().Phi
 	switch name {
@@ -129,7 +129,7 @@ func (r *Run) phi(name string) float64 {
 		return r.phi("gain") / math.Abs(best)
 	}
 	if n := len(r.Summary.Models); n > 0 && r.Summary.Models[n-1].Phi.Known() {
-		return float64(r.Summary.Models[n-1].Phi)
+		return float64(r.Summary.Models[n-1].PhiSolved())
 	}
 	return r.value("last phi")
 }
