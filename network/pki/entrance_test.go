@@ -277,6 +277,12 @@ func TestRemembered(t *testing.T) {
 		if !known(1, message, signature, now) {
 			t.Error("what was signed is not good")
 		}
+		for key, good := range map[string]bool{"": false, "00": false, KeyDigest(id.certificate.Leaf): true} {
+			err := a.Trust().InRun("another", []string{"", key}).Verify(1, id.Certificate(), message, signature, now)
+			if (err == nil) != good {
+				t.Errorf("in a run that has key %q for it: %v", key, err)
+			}
+		}
 	}
 	proofs.of = map[digest]proof{}
 	for k := range mostRemembered {
@@ -286,7 +292,7 @@ func TestRemembered(t *testing.T) {
 		t.Errorf("%d are remembered after one too many", len(proofs.of))
 	}
 	none := []byte("none that a key makes")
-	proofs.of[whole.digestOf(1, id.Certificate(), message, none)] = proof{id.certificate.Leaf, now, now}
+	proofs.of[whole.digestOf(1, id.Certificate(), message, none)] = proof{now, now}
 	if !known(1, message, none, now) {
 		t.Error("what is remembered is proved again")
 	}

@@ -92,22 +92,23 @@ func (t *Trust) Verify(agent int, certificate, message, signature []byte, now ti
 	proofs.Lock()
 	p, known := proofs.of[d]
 	proofs.Unlock()
-	if !known || now.Before(p.from) || now.After(p.until) {
-		var err error
-		if p, err = t.prove(agent, certificate, message, signature, now); err != nil {
-			return err
-		}
-		proofs.Lock()
-		if len(proofs.of)%mostRemembered == 0 { // at the start, and when it is full: all are forgotten at once
-			proofs.of = map[digest]proof{}
-		}
-		proofs.of[d] = p
-		proofs.Unlock()
+	if known && !now.Before(p.from) && !now.After(p.until) {
+		return nil
 	}
-	return t.member.check(agent, p.certificate)
+	p, err := t.prove(agent, certificate, message, signature, now)
+	if err != nil {
+		return err
+	}
+	proofs.Lock()
+	defer proofs.Unlock()
+	if len(proofs.of)%mostRemembered == 0 { // at the start, and when it is full: all are forgotten at once
+		proofs.of = map[digest]proof{}
+	}
+	proofs.of[d] = p
+	return nil
 }
 
-// prove is Verify for members of any run, without what is remembered.
+// prove is Verify without what is remembered.
 func (t *Trust) prove(agent int, chain, message, signature []byte, now time.Time) (p proof, err error) {
 	certificates, err := x509.ParseCertificates(chain)
 	if err != nil {
@@ -116,11 +117,14 @@ func (t *Trust) prove(agent int, chain, message, signature []byte, now time.Time
 	if len(certificates) == 0 {
 		return p, errors.New("there must be a certificate; there is none")
 	}
-	p = proof{certificate: certificates[0], from: now}
+	p.from = now
 	if p.until, err = verifyChain(certificates, agent, poolOf(t.authorities), now); err != nil {
 		return p, err
 	}
-	return p, checkSignature(p.certificate, message, signature)
+	if err := checkSignature(certificates[0], message, signature); err != nil {
+		return p, err
+	}
+	return p, t.member.check(agent, certificates[0])
 }
 
 // signatureAlgorithms are the signature algorithms by kind of key.
@@ -132,11 +136,9 @@ func checkSignature(by *x509.Certificate, text, signature []byte) error {
 	return by.CheckSignature(signatureAlgorithms[by.PublicKeyAlgorithm], text, signature)
 }
 
-// A proof is that the first certificate of a chain was valid throughout a time, and has signed.
-type proof struct {
-	certificate *x509.Certificate
-	from, until time.Time
-}
+// A proof is that a signature was good throughout a time. It has no certificate, as each would be
+// a copy of some 10 KB.
+type proof struct{ from, until time.Time }
 
 // mostRemembered bounds proofs.
 const mostRemembered = 1 << 15
@@ -153,7 +155,14 @@ var proofs struct {
 // itself, so that no two have one hash.
 func (t *Trust) digestOf(agent int, chain, message, signature []byte) digest {
 	text := binary.LittleEndian.AppendUint64(nil, uint64(agent))
-	for _, part := range [][]byte{chain, message, signature} {
+	parts := [][]byte{chain, message, signature}
+	if m := t.member; m != nil { // what binds the certificate to the run
+		parts = append(parts, []byte(m.run), nil)
+		if agent < len(m.keys) {
+			parts[len(parts)-1] = []byte(m.keys[agent])
+		}
+	}
+	for _, part := range parts {
 		d := sha256.Sum256(part)
 		text = append(text, d[:]...)
 	}
