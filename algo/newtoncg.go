@@ -189,7 +189,7 @@ func (a *NewtonCG) step(w *Turn, k int) {
 	}
 	share := max(a.share, leastShare)
 	if a.Damping == 0 && k > 0 {
-		share = a.overshoot.shareOfX(gain, a.share)
+		share = a.overshoot.shareOfX(gain, share)
 	}
 	adamStep(adam{a.Beta1, beta2, 1e-12}, k, float64(share*a.schedules["lr"](k)), a.x, a.r, a.v, a.u)
 	clipTo(a.Clip, a.x)

@@ -92,7 +92,7 @@ func (a *NewtonCG) renews(k int) bool { return (k+1)%a.DgEvery == 0 }
 // Forecast implements [Forecaster].
 func (a *NewtonCG) Forecast(k int) (least, most Cost) {
 	longest := a.work(k, false, a.Constants, mostSettling, a.Most)
-	longest.shorter = longest.shorter || k > 0 // y may have fallen behind x
+	longest.shorter = longest.shorter || k > 0 // a step may have been too long
 	return a.costOf(k, a.work(k, false, min(2, a.Constants), leastSettling, 0)), a.costOf(k, longest)
 }
 

@@ -31,14 +31,13 @@ func (o overshoot) found(gain float64) bool {
 // past reports whether a step was too long in an iteration before.
 func (o overshoot) past() bool { return o[overshot] == 1 }
 
-// shareOfX records the gain of a step of y, of which a share was taken, and returns the share of
-// x's step. It is the same, but at least leastShare. Once a step was too long it is also as much
-// smaller as the gain is larger than the least one since, so that y keeps up with x.
+// shareOfX records the gain of a step of y, and returns the share of x's step, given the one that
+// follows from the share of y's. Once a step was too long it is as much smaller as the gain is
+// larger than the least one since, so that y keeps up with x.
 func (o overshoot) shareOfX(gain, share float64) float64 {
 	if share == 1 {
 		o[largestGain] = max(o[largestGain], gain)
 	}
-	share = max(share, leastShare)
 	if !o.past() {
 		return share
 	}

@@ -83,12 +83,12 @@ func TestOvershootRules(t *testing.T) {
 		"no number":           {[3]float64{2}, nan, .25, true, .25, [3]float64{2}},
 		"a smaller one":       {[3]float64{2}, 1, 1, false, 1, [3]float64{2}},
 		"a share":             {[3]float64{2}, 4, .25, false, .25, [3]float64{2}},
-		"no share":            {[3]float64{2}, 4, 0, false, .0625, [3]float64{2}},
+		"the least share":     {[3]float64{2}, 4, .0625, false, .0625, [3]float64{2}},
 		"past, the first":     {[3]float64{2, 1}, 1, 1, false, 1, [3]float64{2, 1, 1}},
 		"past, any gain":      {[3]float64{2, 1, 1}, 99, .25, false, .25 / 99, [3]float64{2, 1, 1}},
 		"past, the largest":   {[3]float64{2, 1, 1}, 4, 1, false, .25, [3]float64{4, 1, 1}},
 		"past, the least":     {[3]float64{2, 1, 1}, .5, 1, false, 1, [3]float64{2, 1, .5}},
-		"past, no number":     {[3]float64{2, 1, 1}, nan, 0, false, .0625, [3]float64{2, 1, 1}},
+		"past, no number":     {[3]float64{2, 1, 1}, nan, .0625, false, .0625, [3]float64{2, 1, 1}},
 		"past, almost solved": {[3]float64{1024, 1, .01}, 2, 1, false, .5, [3]float64{1024, 1, .01}},
 	} {
 		o := algo.Overshoot(c.record[:])

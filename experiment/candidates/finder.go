@@ -67,9 +67,9 @@ func (m *Model) Effort() string { return wording.Count(m.Steps, cmp.Or(m.effort,
 // converged, unless Φ is at the solution reached; without Φ, the validation loss of the model
 // itself.
 func (m *Model) objective() float64 {
-	switch {
-	case m.Phi.Known() && m.Solved():
-		return float64(m.Phi)
+	switch phi := m.PhiSolved(); {
+	case phi.Known():
+		return float64(phi)
 	case !m.Phi.Known() && m.ValLoss.Known():
 		return float64(m.ValLoss)
 	}
