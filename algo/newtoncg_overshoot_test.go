@@ -6,6 +6,8 @@ import (
 
 	"dsbo"
 	"dsbo/algo"
+	"dsbo/algo/algotest"
+	"dsbo/internal/testkit"
 )
 
 // A runaway problem is one whose y runs away as the penalty falls, with a curvature that is almost
@@ -39,7 +41,7 @@ func (o runaway) Values(x, y []float64, s dsbo.Sample) (f, g float64, err error)
 
 // TestOvershoot: where a full step of y is too long, y goes back, and x comes to the least f, for
 // starts and speeds of x of several kinds. Without it f is 144 at the end of the second one. The
-// values that choose shares of steps are in the iterations' cost.
+// values that choose shares of steps are in the iterations' cost, and in the forecast.
 func TestOvershoot(t *testing.T) {
 	for _, c := range []struct {
 		start float64
@@ -55,6 +57,10 @@ func TestOvershoot(t *testing.T) {
 		stated := 0
 		for k := range K {
 			stated += a.Cost(k).Calls.Value
+			if least, most := algo.ForecastOf(a, k); least.Shorter != 0 || most.Shorter != min(k, 1) {
+				t.Errorf("%+v, iteration %d: of %d to %d averages for shares in the forecast", c, k, least.Shorter,
+					most.Shorter)
+			}
 		}
 		if stated == 0 || stated != *o.values {
 			t.Errorf("%+v: the cost has %d values; %d were asked for", c, stated, *o.values)
@@ -62,6 +68,26 @@ func TestOvershoot(t *testing.T) {
 		if f, _, _ := o.penalized.Values(a.X(), a.Y(), whole); !(f <= 0.03) {
 			t.Errorf("%+v: f is %g at x = %v, y = %v; want at most 0.03", c, f, a.X(), a.Y())
 		}
+	}
+}
+
+// TestYStaysWithoutBound: where no share of a step has a lower loss that is a number, y stays, also
+// where the step has no length, as where the curvature is almost none.
+func TestYStaysWithoutBound(t *testing.T) {
+	flat := false
+	o := penalized{separable{q: 1, upper: squares(.5), lower: func(_ int, y float64) (g, slope, curvature float64) {
+		if flat {
+			return math.Abs(y), 1, math.SmallestNonzeroFloat64
+		}
+		return y * y / 2, y - 1, 1
+	}}}
+	a := ready(t, &algo.NewtonCG{Start: "x0"}, 1, o.q)
+	alone(t, 1, a, o)
+	copy(stateOf(a, "overshoot"), []float64{1, 1, 1}) // once a step was too long
+	flat = true
+	testkit.OK(a.Step(t.Context(), 1, o, algotest.NewMixers(algotest.Ring(1, 0.5))[0]))
+	if y := a.Y()[0]; y != 1 {
+		t.Errorf("y is %g, want 1, where it was", y)
 	}
 }
 

@@ -283,6 +283,28 @@ func (endless) Lower(x, y *ad.Node, _ models.Batch) *ad.Node {
 	return ad.Add(ad.Neg(ad.SumAll(y)), ad.Scale(.5, ad.SumAll(ad.Square(x))))
 }
 
+// TestEndless: a run without rivals states no Φ of a model that has not converged, neither on the
+// screen nor in its sentence, and has a note on it.
+func TestEndless(t *testing.T) {
+	task, log := newMean(), new(strings.Builder)
+	load := task.Load
+	task.Load = func(a Agents) (data.Task, models.Model, error) {
+		set, m, err := load(a)
+		return set, endless{m.(models.Logistic)}, err
+	}
+	folder := runs.Folder(filepath.Join(t.TempDir(), "run"))
+	testkit.OK(Run(t.Context(), task, strings.Fields("-agents=3 -rows=30 -K=1 -algorithm=dsoba -alpha=0.01 -beta=0.01 "+
+		"-gamma=0.01 -evaluate=off -report=false -rivals=false -out="+string(folder)), io.Discard, log))
+	s := testkit.Get(folder.ReadSummary())
+	if v := s.Verdict; strings.Contains(v.Sentence, "Φ is") || len(v.Notes) == 0 ||
+		!strings.Contains(v.Notes[len(v.Notes)-1], "has not converged") {
+		t.Errorf("%s %q, models %+v", v.Sentence, v.Notes, s.Models)
+	}
+	if !strings.Contains(log.String(), "products, Φ -, test loss") {
+		t.Errorf("the screen has\n%s", log)
+	}
+}
+
 // kinked is a model whose lower loss is least at 0, where its gradient is not near 0.
 type kinked struct{ models.Logistic }
 

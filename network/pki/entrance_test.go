@@ -264,6 +264,8 @@ func TestRemembered(t *testing.T) {
 	id := testkit.Get(a.Issue(1, now, now.Add(time.Minute)))
 	message := []byte("vote 1")
 	signature := testkit.Get(id.Sign(message))
+	ofRun := testkit.Get(a.Issue(2, now, now.Add(time.Minute), "one"))
+	signed := testkit.Get(ofRun.Sign(message))
 	whole, known := a.Trust(), func(agent int, message, signature []byte, now time.Time) bool {
 		return a.Trust().Verify(agent, id.Certificate(), message, signature, now) == nil
 	}
@@ -276,6 +278,12 @@ func TestRemembered(t *testing.T) {
 		}
 		if !known(1, message, signature, now) {
 			t.Error("what was signed is not good")
+		}
+		for run, good := range map[string]bool{"one": true, "another": false} {
+			err := a.Trust().InRun(run, nil).Verify(2, ofRun.Certificate(), message, signed, now)
+			if (err == nil) != good {
+				t.Errorf("in run %s a certificate of run one: %v", run, err)
+			}
 		}
 		for key, good := range map[string]bool{"": false, "00": false, KeyDigest(id.certificate.Leaf): true} {
 			err := a.Trust().InRun("another", []string{"", key}).Verify(1, id.Certificate(), message, signature, now)
