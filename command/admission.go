@@ -8,6 +8,7 @@ import (
 
 	"dsbo"
 	"dsbo/experiment/site"
+	"dsbo/internal/cli"
 	"dsbo/network/membership"
 	"dsbo/network/pki"
 )
@@ -39,9 +40,8 @@ func (p *program) pkiAdmission(f *call) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(f.stdout, "%s is admitted to %s beside agents %s by %s\n", pki.Name(w.agent), c.Run, list,
+	return cli.Printf(f.stdout, "%s is admitted to %s beside agents %s by %s\n", pki.Name(w.agent), c.Run, list,
 		path)
-	return err
 }
 
 // A warrantFlags has the flags of what an authority signs of an agent.

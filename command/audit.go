@@ -7,6 +7,7 @@ import (
 
 	"dsbo"
 	"dsbo/experiment/site"
+	"dsbo/internal/cli"
 	"dsbo/internal/wording"
 	"dsbo/runs"
 )
@@ -27,8 +28,8 @@ func (p *program) audit(f *call) error {
 		if err != nil {
 			return dsbo.ConfigErrorf("%s: %s: %w", path, runs.AuditFile, err)
 		}
-		fmt.Fprintf(f.stdout, "%s: %s from %s to %s, unbroken%s; its head is %s\n", path,
-			wording.Count(c.Lines, "line"), wording.Plain(c.First), wording.Plain(c.Last), unseen, c.Head)
+		_ = cli.Printf(f.stdout, "%s: %s from %s to %s, unbroken%s; its head is %s\n", path,
+			wording.Count(c.Lines, "line"), c.First, c.Last, unseen, c.Head)
 	}
 	return nil
 }

@@ -87,16 +87,16 @@ func writeComparison(stdout io.Writer, result *compare.Result, folder string) er
 		return err
 	}
 	for _, p := range parts {
-		fmt.Fprintf(stdout, "%s\n%s\n\n", p.Title, p.Sentence)
+		_ = cli.Printf(stdout, "%s\n%s\n\n", p.Title, p.Sentence)
 		if err := cli.Table(stdout, p.Table); err != nil {
 			return err
 		}
 		for _, a := range p.Answers {
-			fmt.Fprintf(stdout, "  %-3s  %s\n", a.Word, a.Text)
+			_ = cli.Printf(stdout, "  %-3s  %s\n", a.Word, a.Text)
 		}
 		fmt.Fprintln(stdout)
 	}
-	if _, err := fmt.Fprintln(stdout, page); err != nil {
+	if err := cli.Printf(stdout, "%s\n", page); err != nil {
 		return err
 	}
 	return result.Failure()

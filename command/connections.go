@@ -111,7 +111,7 @@ func (p *program) checkAgent(ctx context.Context, o agentOptions, c *site.Cluste
 				first = err
 			}
 		}
-		fmt.Fprintf(stdout, "%s: %s\n", name, text)
+		_ = cli.Printf(stdout, "%s: %s\n", name, text)
 	}
 	step("cluster file "+o.cluster, nil)
 	var id *pki.Identity

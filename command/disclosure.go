@@ -8,6 +8,7 @@ import (
 
 	"dsbo"
 	"dsbo/experiment/site"
+	"dsbo/internal/cli"
 	"dsbo/internal/files"
 	"dsbo/internal/wording"
 	"dsbo/network/pki"
@@ -104,7 +105,7 @@ func (p *program) disclosure(f *call) error {
 		if err != nil {
 			return dsbo.ConfigErrorf("%s: %w", path, err)
 		}
-		fmt.Fprintf(f.stdout, "%s; signed by its certificate\n", r.Line())
+		_ = cli.Printf(f.stdout, "%s; signed by its certificate\n", r.Line())
 	}
 	return nil
 }

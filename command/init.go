@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"dsbo"
+	"dsbo/internal/cli"
 )
 
 // tutorial is README.md of the example, in which $DSBO is replaced by the program's name.
@@ -49,6 +50,5 @@ func (p *program) initialize(f *call) error {
 	if err := writeNew(folder, files); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(f.stdout, "%s: read %s\n", folder, filepath.Join(folder, "README.md"))
-	return err
+	return cli.Printf(f.stdout, "%s: read %s\n", folder, filepath.Join(folder, "README.md"))
 }

@@ -87,9 +87,8 @@ func (p *program) kit(f *call) error {
 	if err := writeNew(out, made); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(f.stdout, "%s of %s, and sign.sh for the authority, in %s\n",
+	return cli.Printf(f.stdout, "%s of %s, and sign.sh for the authority, in %s\n",
 		wording.Count(len(c.Addresses), "kit"), c.Run, out)
-	return err
 }
 
 // newKitPage returns the values for the templates of an agent's kit. If the task has flags that

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"fmt"
 	"net"
 	"path/filepath"
 	"strings"
@@ -60,9 +59,8 @@ func (p *program) pkiAtOnce(f *call) error {
 	if err := makeCertificates(out, c, (*pki.Authority).Save, from, until); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(f.stdout, "an authority and %s of %s in %s, valid until %s\n",
+	return cli.Printf(f.stdout, "an authority and %s of %s in %s, valid until %s\n",
 		wording.Count(len(c.Addresses), "agent"), c.Run, out, until.Format(time.DateTime))
-	return err
 }
 
 // validPeriod returns the first and the last time of certificates that are made now for some days.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"dsbo"
+	"dsbo/internal/cli"
 	"dsbo/network/pki"
 )
 
@@ -28,9 +29,8 @@ func (p *program) pkiRequest(f *call) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(f.stdout, "%s with a key %s, SHA-256 of the public key:\n  %s\n", pki.Name(agent), r.Key,
+	return cli.Printf(f.stdout, "%s with a key %s, SHA-256 of the public key:\n  %s\n", pki.Name(agent), r.Key,
 		r.Fingerprint)
-	return err
 }
 
 // makeOut makes the folder of -out, for keys and certificates.
@@ -80,7 +80,7 @@ func (p *program) pkiRenew(f *call) error {
 		if err := pki.ReplaceCertificate(path, renewed); err != nil {
 			return err
 		}
-		fmt.Fprintf(f.stdout, "%s was valid until %s, and is until %s\n", path,
+		_ = cli.Printf(f.stdout, "%s was valid until %s, and is until %s\n", path,
 			old.NotAfter.Local().Format(time.DateTime), until.Format(time.DateTime))
 	}
 	return nil

@@ -1,8 +1,7 @@
 package command
 
 import (
-	"fmt"
-
+	"dsbo/internal/cli"
 	"dsbo/network/membership"
 	"dsbo/network/pki"
 )
@@ -19,7 +18,6 @@ func (p *program) pkiRemove(f *call) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(f.stdout, "%s is removed from %s as soon as an agent has %s in its folder of certificates\n",
+	return cli.Printf(f.stdout, "%s is removed from %s as soon as an agent has %s in its folder of certificates\n",
 		pki.Name(w.agent), c.Run, path)
-	return err
 }

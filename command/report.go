@@ -10,6 +10,7 @@ import (
 
 	"dsbo"
 	_ "dsbo/experiment/compare" // for all verbs
+	"dsbo/internal/cli"
 	"dsbo/internal/files"
 	"dsbo/runs"
 	"dsbo/runs/report"
@@ -73,6 +74,5 @@ func (p *program) report(f *call) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(f.stdout, path)
-	return err
+	return cli.Printf(f.stdout, "%s\n", path)
 }

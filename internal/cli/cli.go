@@ -118,3 +118,16 @@ func OneLine(err error) string {
 	s := wording.Plain(strings.Join(strings.Fields(err.Error()), " "))
 	return strings.ReplaceAll(s, context.Canceled.Error(), "interrupted")
 }
+
+// Printf writes as [fmt.Fprintf] does, with each argument that is a string [wording.Plain]: a name
+// that a user has given a folder or a run neither ends a line nor moves the cursor.
+func Printf(w io.Writer, format string, args ...any) error {
+	plain := slices.Clone(args)
+	for i, a := range plain {
+		if s, ok := a.(string); ok {
+			plain[i] = wording.Plain(s)
+		}
+	}
+	_, err := fmt.Fprintf(w, format, plain...)
+	return err
+}

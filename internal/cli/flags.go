@@ -231,7 +231,7 @@ const Columns = 80
 // Wrap breaks a text at blanks into lines of at most width characters, if no word is longer. One
 // that is short enough is left as it is. Characters that would move the cursor are [wording.Plain].
 func Wrap(text string, width int) []string {
-	text = plainLines(text)
+	text = wording.Plain(text)
 	if utf8.RuneCountInString(text) <= width {
 		return []string{text}
 	}
@@ -244,15 +244,6 @@ func Wrap(text string, width int) []string {
 		}
 	}
 	return lines
-}
-
-// plainLines returns text without characters that move the cursor, except ends of lines.
-func plainLines(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		lines[i] = wording.Plain(line)
-	}
-	return strings.Join(lines, "\n")
 }
 
 // Paragraph writes a text in lines of at most Columns characters, as [Wrap] breaks it.

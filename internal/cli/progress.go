@@ -9,6 +9,8 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
+
+	"dsbo/internal/wording"
 )
 
 // Progress shows how far a command is, as a bar on a terminal, and nothing elsewhere. Lines go
@@ -86,7 +88,7 @@ func (p *Progress) Show(share float64, text string) {
 func (p *Progress) Log(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	line := plainLines(fmt.Sprintf(format, args...)) + "\n"
+	line := wording.Plain(fmt.Sprintf(format, args...)) + "\n"
 	if p.terminal {
 		line = clearLine + line
 	}
