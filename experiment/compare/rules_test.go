@@ -256,6 +256,10 @@ func TestFound(t *testing.T) {
 			}
 		}
 	}
+	noModel := trial{State: runs.Finished, Records: records(3, none, 1), Summary: runs.Summary{Best: 1}}
+	if got := noModel.found(phi); !math.IsNaN(got) {
+		t.Errorf("Φ %g of a run that kept no model", got)
+	}
 }
 
 // TestMedian: the median of some numbers of which one is not known is not known.
