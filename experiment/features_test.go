@@ -48,12 +48,13 @@ func TestJoinedRows(t *testing.T) {
 			{Name: "north", Examples: 19, Alone: unknown, Tuned: unknown, Change: runs.Unknown()},
 			{Examples: 20, Alone: unknown, Tuned: lone, Change: runs.Unknown()}},
 			AllSites: &runs.Site{Examples: 60, Alone: lone, Tuned: lone, Change: -.125, ChangeError: .0625}}
-		// Student's quantiles of 59 degrees are 2.4633 at 1 − .05/6, and 2.0010 at .975
+		// Student's quantiles of 59 degrees are 2.4642 at 1 − .05/6, and 2.0010 at .975, each
+		// times 1 + 1/√60
 		want := [][]string{{"site", "rows", "own model", "joint model", "change by joining"},
-			{"site 0", "60", "0.5000", "0.3750", "−0.1250 (−0.2790 to 0.0290)"},
+			{"site 0", "60", "0.5000", "0.3750", "−0.1250 (−0.2989 to 0.0489)"},
 			{"north", "19", "-", "-", "too few rows to say"},
 			{"site 2", "20", "-", "-", "no model of its own"},
-			{"all sites", "60", "0.5000", "0.5000", "−0.1250 (−0.2501 to 0.0001)"}}
+			{"all sites", "60", "0.5000", "0.5000", "−0.1250 (−0.2662 to 0.0162)"}}
 		if accuracy.Known() {
 			for _, row := range []int{1, 4} {
 				for column := 2; column < 4; column++ {

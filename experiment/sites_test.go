@@ -83,8 +83,9 @@ func TestUnited(t *testing.T) {
 
 // TestChangeOutcome is of [runs.Site], whose limits follow from the numbers of siteOf.
 func TestChangeOutcome(t *testing.T) {
-	s := runs.Site{Examples: 60, Change: -2.2, ChangeError: 1}
-	// Student's quantiles of 59 degrees are 2.001 at .975, 2.463 at 1 − .05/6
+	s := runs.Site{Examples: 60, Change: -2.5, ChangeError: 1}
+	// Student's quantiles of 59 degrees are 2.001 at .975, 2.464 at 1 − .05/6; times 1 + 1/√60
+	// they are 2.259 and 2.782
 	if one, three := s.ChangeOutcome(1), s.ChangeOutcome(3); one != runs.Better || three != runs.Same {
 		t.Errorf("of one site %s, of three %s", one, three)
 	}

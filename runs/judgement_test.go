@@ -10,12 +10,13 @@ import (
 	"dsbo/runs"
 )
 
-// TestChangeInterval: the interval reaches by Student's quantile of n − 1 degrees at 1 − .05/2S.
+// TestChangeInterval: the interval reaches by Student's quantile of n − 1 degrees at 1 − .05/2S,
+// raised by 1/√n.
 func TestChangeInterval(t *testing.T) {
 	for _, sites := range []int{1, 2, 6} {
 		s := runs.Site{Examples: 20, Change: 0.5, ChangeError: 0.25}
 		low, high := s.ChangeInterval(sites)
-		reach := 0.25 * num.StudentQuantile(1-.025/float64(sites), 19)
+		reach := 0.25 * (1 + 1/math.Sqrt(20)) * num.StudentQuantile(1-.025/float64(sites), 19)
 		if !(math.Abs(float64(high-low)/2/reach-1) <= 1e-12) || !(math.Abs(float64(high+low)-1) <= 1e-12) {
 			t.Errorf("%d sites: %g to %g, want 0.5 ± %g", sites, low, high, reach)
 		}
@@ -125,10 +126,11 @@ func TestJudgement(t *testing.T) {
 }
 
 // TestJoiningOutcome: joining is better or worse where 0 is outside of the interval of the change,
-// 2.0930 errors on either side with 20 examples of one site, and not clear where it is not known.
+// 2.0930·(1 + 1/√20) = 2.5610 errors on either side with 20 examples of one site, and not clear
+// where it is not known.
 func TestJoiningOutcome(t *testing.T) {
-	for change, want := range map[runs.Number]runs.Outcome{-.2094: runs.Better, -.2092: runs.Same, .2092: runs.Same,
-		.2094: runs.Worse, runs.Unknown(): runs.Unclear} {
+	for change, want := range map[runs.Number]runs.Outcome{-.2562: runs.Better, -.2560: runs.Same, .2560: runs.Same,
+		.2562: runs.Worse, runs.Unknown(): runs.Unclear} {
 		if got := (runs.Site{Examples: 20, Change: change, ChangeError: .1}).ChangeOutcome(1); got != want {
 			t.Errorf("a change of %g: %s, want %s", change, got, want)
 		}

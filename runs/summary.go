@@ -5,6 +5,7 @@ import (
 
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
 	"dsbo/internal/num"
@@ -230,9 +231,13 @@ func (s Site) NoChange() string {
 
 // ChangeInterval returns the 95 % interval of Change; for one of several sites, intervals that
 // cover all their truths at once with 95 %: each has the level 1 − 0.05/sites. It is by Student's
-// distribution with one degree of freedom less than examples.
+// distribution with one degree of freedom less than examples, n. Differences of losses have long
+// tails, so that the error is raised by 1/√n. Without the raise, in tables of two classes with 40
+// to 100 training and 22 test rows at each of four sites, the intervals of all sites cover at once
+// in 92 % of draws, and the one of all rows together in 91 %.
 func (s Site) ChangeInterval(sites int) (low, high Number) {
-	e := Number(s.ChangeError * Number(num.StudentQuantile(1-0.05/float64(2*sites), s.Examples-1)))
+	quantile := num.StudentQuantile(1-0.05/float64(2*sites), s.Examples-1)
+	e := s.ChangeError * Number(float64(1+1/math.Sqrt(float64(s.Examples)))*quantile)
 	return s.Change - e, s.Change + e
 }
 
