@@ -52,6 +52,7 @@ func TestNamesStayInTheirLine(t *testing.T) {
 		{append(tune, "-check"), `word\nFORGED`},
 		{append(tune, "-out", out), "holds a finished run"},
 		{append(tune, "-out", out+"3", "-drop", "b"+forged), `there is no column "b\nFORGED`},
+		{append(tune, "-out", out+"3", "-drop", "b"), `its columns are a\nFORGED`},
 		{[]string{"plan", "tune", "-data", data, "-target", target}, `t\nFORGED`},
 		{[]string{"predict", "-model", out, "-data", filepath.Join(dir, "s0.csv")}, `p_no\nFORGED`},
 		{[]string{"predict", "-model", out, "-data", filepath.Join(dir, "none")}, "no such file"},

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"dsbo/internal/wording"
 )
 
 // MissingWords are the words for a missing value in a text file, beside an empty field, unless
@@ -50,7 +52,7 @@ func (o Options) missingWords(column string) map[string]bool {
 // ListColumns returns a part of an error, with the names of the first columns of a table.
 func ListColumns(names []string) string {
 	const most = 20
-	list := "its columns are " + strings.Join(names[:min(most, len(names))], ", ")
+	list := "its columns are " + wording.Plain(strings.Join(names[:min(most, len(names))], ", "))
 	if len(names) > most {
 		list += fmt.Sprintf(" and %d more", len(names)-most)
 	}

@@ -59,10 +59,10 @@ func List(numbers []int) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(numbers), " ", ", "), "[]")
 }
 
-// Some lists names, not all if there are many.
+// Some lists names, each [Plain], not all if there are many.
 func Some(names []string) string {
 	const most = 5
-	text := strings.Join(names[:min(most, len(names))], ", ")
+	text := Plain(strings.Join(names[:min(most, len(names))], ", "))
 	if len(names) > most {
 		text += fmt.Sprintf(" and %d more", len(names)-most)
 	}
