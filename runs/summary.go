@@ -1,13 +1,12 @@
 package runs
 
 import (
-	"dsbo"
-
 	"cmp"
 	"fmt"
 	"math"
 	"slices"
 
+	"dsbo"
 	"dsbo/internal/num"
 )
 
@@ -236,8 +235,8 @@ func (s Site) NoChange() string {
 // to 100 training and 22 test rows at each of four sites, the intervals of all sites cover at once
 // in 92 % of draws, and the one of all rows together in 91 %.
 func (s Site) ChangeInterval(sites int) (low, high Number) {
-	quantile := num.StudentQuantile(1-0.05/float64(2*sites), s.Examples-1)
-	e := s.ChangeError * Number(float64(1+1/math.Sqrt(float64(s.Examples)))*quantile)
+	raised := float64(s.ChangeError) * (1 + 1/math.Sqrt(float64(s.Examples)))
+	e := Number(float64(raised * num.StudentQuantile(1-0.05/float64(2*sites), s.Examples-1)))
 	return s.Change - e, s.Change + e
 }
 
