@@ -239,6 +239,23 @@ func TestOraclePassesOn(t *testing.T) {
 	}, "Values", "Batch", "Hessian", "Jacobian", "Diagonal", "GaussNewton")
 }
 
+// TestEntriesRunWild: an entry beyond what the grid can count is cut off at 2^51 units to either
+// side, and one within it is not.
+func TestEntriesRunWild(t *testing.T) {
+	l := testkit.Get(openNoiseLedger(filepath.Join(t.TempDir(), "noise")))
+	t.Cleanup(func() { l.file.Close() })
+	c := &curator{newPrivacyTerms(Budget{8, 1e-3}, [3]int{1, 1, 1}), l, "rows"}
+	dst := []float64{1e300, -1e300, math.Inf(1), math.Inf(-1), 1000, -1000}
+	grid := testkit.Get(gridOf(c.terms.Multipliers[0]*(1+margin), 1, len(dst)))
+	testkit.OK(c.AddNoise(dst, 0, 1, "gradient"))
+	noise := 20 * float64(1<<gridBits) * grid // 20 deviations
+	for i, want := range []float64{1 << 51, -1 << 51, 1 << 51, -1 << 51, 1000 / grid, -1000 / grid} {
+		if !(math.Abs(dst[i]-want*grid) <= noise) {
+			t.Errorf("entry %d is %g, want %g", i, dst[i], want*grid)
+		}
+	}
+}
+
 // TestGuarded: a score's losses are cut to 8, of which noise is a share, and a Hessian's bound is
 // the losses' with the largest penalty.
 func TestGuarded(t *testing.T) {
