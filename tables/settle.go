@@ -196,7 +196,8 @@ func (c *Column) wordNotes(r *reading, most, all int) (notes []string) {
 }
 
 // whyNotWords returns a part of an error: why a column is read by r although some values do not
-// fit, with the options that change this, and these values.
+// fit, with the options that change this, and these values. Of the column's values, which distinct
+// lists once each, most fit out of all.
 func (c *layoutColumn) whyNotWords(r *reading, distinct []string, decimal byte, most, all int) string {
 	var list []string
 	for _, word := range distinct {

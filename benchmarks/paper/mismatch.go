@@ -117,17 +117,13 @@ func mismatchOfMethods(ctx context.Context, l *lab) {
 	rows := table{{"differ", "mdbo", "madsbo", "sparkle ed"}}
 	for _, differ := range pick(l, []float64{0, 0.1, 0.2, 0.4, 0.6, 0.8, 1}, []float64{0, 1}) {
 		var norms []float64
-		for _, r := range []struct {
-			name   string
-			method algo.Method
-		}{
-			{"MDBO", &algo.MDBO{Alpha: "0.05", Beta: "0.05", L: "3", N: 60}},
-			{"MA-DSBO, α_k = β_k = 0.5/√(k+1)",
-				&algo.MADSBO{Alpha: "0.5/sqrt(k+1)", Beta: "0.5/sqrt(k+1)", Gamma: "0.15", T: 1, N: 60}},
-			{"SPARKLE (ed)", &algo.Sparkle{Alpha: "0.02", Beta: "0.1", Gamma: "0.1"}},
+		for _, method := range []algo.Method{
+			&algo.MDBO{Alpha: "0.05", Beta: "0.05", L: "3", N: 60},
+			&algo.MADSBO{Alpha: "0.5/sqrt(k+1)", Beta: "0.5/sqrt(k+1)", Gamma: "0.15", T: 1, N: 60},
+			&algo.Sparkle{Alpha: "0.02", Beta: "0.1", Gamma: "0.1"},
 		} {
 			q := quadratics{n: 5, p: 5, q: 8, low: 1, high: 3, coupling: 0.5, differ: differ, seed: l.seed}
-			res := testkit.Get(run(ctx, q.problem(0), train.Config{W: ring(5), Method: r.method, K: K, EvalEvery: K}))
+			res := testkit.Get(run(ctx, q.problem(0), train.Config{W: ring(5), Method: method, K: K, EvalEvery: K}))
 			norms = append(norms, float64(res.Last().GradNorm))
 		}
 		rows.add(differ, norms)

@@ -121,7 +121,9 @@ func (m *Memory) CopyFrom(from *Memory) {
 	}
 }
 
-// addNewest makes row the newest pair, and computes its inner products with the other pairs.
+// addNewest makes the pair of a row, which is written, the newest: the next pair takes the row
+// after it, which past the last one is row 0, where the oldest pair is. It computes the row and the
+// column of gram: means of v_i·Dv and Dv_i·v, which differ by the rounding of products.
 func (m *Memory) addNewest(row int) {
 	q := m.q
 	v, t := m.s[row*q:][:q], m.t[row*q:][:q]
