@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestProgressOnTerminal: a bar is as full as its share, lines come above it, and nothing of it is
-// left at the end; a share below 0 or above 1, of an estimate, is a bar all the same.
+// TestProgressOnTerminal: a bar is as full as its share, lines come above it, one for each call,
+// and nothing of it is left at the end; a share below 0 or above 1, of an estimate, is a bar all
+// the same.
 func TestProgressOnTerminal(t *testing.T) {
 	for _, c := range []struct {
 		share float64
@@ -21,9 +22,9 @@ func TestProgressOnTerminal(t *testing.T) {
 		if got := out.String(); !strings.Contains(got, c.want) || !strings.Contains(got, "run") || len(got) != before {
 			t.Errorf("share %g: %q, want %q", c.share, got, c.want)
 		}
-		p.Log("line %d", 1)
+		p.Log("line %d of %s", 1, "a\nb")
 		got := out.String()[before:]
-		if !strings.HasPrefix(got, clearLine+"line 1\n") || !strings.Contains(got, c.want) {
+		if !strings.HasPrefix(got, clearLine+`line 1 of a\nb`+"\n") || !strings.Contains(got, c.want) {
 			t.Errorf("share %g: a line is %q, want it above the bar", c.share, got)
 		}
 		before = out.Len()

@@ -37,6 +37,21 @@ func TestRanges(t *testing.T) {
 	}
 }
 
+// TestSome: five names are listed, the others are counted, and none ends the line.
+func TestSome(t *testing.T) {
+	for _, c := range []struct {
+		names []string
+		want  string
+	}{
+		{nil, ""}, {[]string{"a\nb", "c"}, `a\nb, c`}, {[]string{"a", "b", "c", "d", "e"}, "a, b, c, d, e"},
+		{[]string{"a", "b", "c", "d", "e", "f", "g"}, "a, b, c, d, e and 2 more"},
+	} {
+		if got := wording.Some(c.names); got != c.want {
+			t.Errorf("%q: %q, want %q", c.names, got, c.want)
+		}
+	}
+}
+
 // TestMinus: numbers below 0 have a minus, and nothing else has.
 func TestMinus(t *testing.T) {
 	for text, want := range map[string]string{
