@@ -163,7 +163,8 @@ func (e *ending) keptGain(times float64) runs.Number {
 }
 
 // solveOther returns the solution of the lower problem of a model on other data of the agents in
-// the run, at x. One that has not converged is logged; one that is not finite is dsbo.ErrDiverged.
+// the run, at x. One that has not converged is a warning; one that is not finite is
+// dsbo.ErrDiverged.
 func (e *ending) solveOther(ctx context.Context, t data.Task, m models.Model, x []float64) (LowerSolution, error) {
 	f, err := e.finderOf(allRows, memberData(t, e.result.Epoch), m)
 	if err != nil {
@@ -177,7 +178,9 @@ func (e *ending) solveOther(ctx context.Context, t data.Task, m models.Model, x 
 		return LowerSolution{}, dsbo.Errorf(dsbo.ErrDiverged, "the model of all rows: its solution is not finite")
 	}
 	if !solved.Solved() {
-		e.run.view.Log("warning: the model of all rows has not converged")
+		warning := "the model of all rows, which predicts, has not converged"
+		e.warnings = append(e.warnings, warning)
+		e.run.view.Log("warning: %s", warning)
 	}
 	return LowerSolution{solved.Y, solved.TestAccuracy}, nil
 }

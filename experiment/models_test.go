@@ -137,11 +137,12 @@ func (m edged) Lower(x, y *ad.Node, b models.Batch) *ad.Node {
 	return ad.Add(m.Logistic.Lower(x, y, b), ad.Scale(1e-300, ad.ScaleBy(room, ad.Dot(y, y))))
 }
 
-// A refitting task is mean with an edge, that solves the lower problem of another edge at the end.
+// A refitting task is mean with an edge, that solves the lower problem of another model at the end.
 type refitting struct {
 	mean
-	edge, refit float64
-	loaded      data.Task
+	edge   float64
+	refit  models.Model
+	loaded data.Task
 }
 
 // Task returns the task, which finishes.
@@ -158,21 +159,26 @@ func (t *refitting) Load(a Agents) (data.Task, models.Model, error) {
 }
 
 func (t *refitting) Finish(f FinishedRun) error {
-	_, err := f.Solve(t.loaded, edged{models.Logistic{Features: 3, Mean: true}, t.refit}, f.X)
+	_, err := f.Solve(t.loaded, t.refit, f.X)
 	return err
 }
 
 // TestModelsThatAreNotFinite: where the model of a constant, or what a task makes of the kept one,
-// is not finite, the run warns, keeps what it has found, and succeeds.
+// is not finite or not solved, the run warns, keeps what it has found, and succeeds. Warnings of
+// the latter are in the summary too.
 func TestModelsThatAreNotFinite(t *testing.T) {
 	const far = 100
+	logistic := models.Logistic{Features: 3, Mean: true}
 	for name, test := range map[string]struct {
 		task    refitting
 		warning string
 	}{
-		"constant": {refitting{edge: -1, refit: far}, "model of λ = 0: the gradient"},
-		"refit":    {refitting{edge: far, refit: -50}, "the model of all rows: its solution is not finite"},
-		"none":     {refitting{edge: far, refit: far}, ""},
+		"constant": {refitting{edge: -1, refit: edged{logistic, far}}, "model of λ = 0: the gradient"},
+		"refit": {refitting{edge: far, refit: edged{logistic, -50}},
+			"the model of all rows: its solution is not finite"},
+		"endless": {refitting{edge: far, refit: endless{logistic}},
+			"the model of all rows, which predicts, has not converged"},
+		"none": {refitting{edge: far, refit: edged{logistic, far}}, ""},
 	} {
 		folder := runs.Folder(filepath.Join(t.TempDir(), "run"))
 		var log strings.Builder
@@ -186,7 +192,8 @@ func TestModelsThatAreNotFinite(t *testing.T) {
 			t.Errorf("%s: the log must warn of %q: %s", name, test.warning, log.String())
 		}
 		s := testkit.Get(folder.ReadSummary())
-		if s.State != runs.Finished || len(s.Models) == 0 {
+		if s.State != runs.Finished || len(s.Models) == 0 || test.task.edge == far &&
+			!strings.Contains(strings.Join(s.Warnings, " "), test.warning) {
 			t.Errorf("%s: the summary is %+v", name, s)
 		}
 		for _, v := range testkit.Get(folder.ReadLambda()) {
