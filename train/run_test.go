@@ -20,6 +20,7 @@ import (
 	"dsbo/network"
 	"dsbo/runs"
 	"dsbo/train"
+	"dsbo/train/exact"
 )
 
 func TestMain(m *testing.M) {
@@ -31,6 +32,37 @@ func TestMain(m *testing.M) {
 func run(t *testing.T, c train.Config) *train.Result {
 	t.Helper()
 	return testkit.Get(train.Run(context.Background(), c))
+}
+
+// TestPersonalizedValues: where each agent has its own y*, a record's Φ, gradient and distances are
+// means over the agents' own, and the residual is the largest.
+func TestPersonalizedValues(t *testing.T) {
+	c, qs := config(t)
+	c.Method, c.K, c.EvalEvery, c.Tol = method(t, "pdsbo_gossip"), 1, 1, 1e-2
+	x, start := make([]float64, qs[0].P), slices.Repeat([]float64{1}, qs[0].Q)
+	c.Problem.Start = start
+	got := run(t, c).Records[0]
+	var phi, off, size, residual float64
+	gradient := make([]float64, len(x))
+	for i, q := range qs {
+		own := algotest.Solve(qs[i : i+1])
+		y := own.LowerSolution(x)
+		upper, _, err := q.Values(x, y, dsbo.Sample{Set: dsbo.Whole})
+		testkit.OK(err)
+		phi, off, size = phi+upper/float64(len(qs)), off+linalg.Dist2(start, y), size+linalg.Dot(y, y)
+		linalg.Axpy(gradient, 1/float64(len(qs)), own.Gradient(x))
+		solver := exact.Solver{Oracles: []dsbo.ValueOracle{q}, Start: start, Tol: c.Tol, AdjointTol: c.AdjointTol}
+		residual = max(residual, testkit.Get(solver.Solve(t.Context(), x)).Residual)
+	}
+	for name, of := range map[string]struct{ got, want, tol float64 }{ // a residual below .01 leaves less
+		"phi": {float64(got.Phi), phi, 1e-3}, "gradient": {float64(got.GradNorm), linalg.Norm(gradient), 1e-2},
+		"lower_error":    {float64(got.LowerError), math.Sqrt(off / size), 1e-2},
+		"lower_residual": {float64(got.LowerResidual), residual, 1e-12},
+	} {
+		if !(math.Abs(of.got/of.want-1) <= of.tol) {
+			t.Errorf("%s is %g, want %g", name, of.got, of.want)
+		}
+	}
 }
 
 // TestRunEvaluates: records come when they should, and say what an independent look at the
