@@ -34,6 +34,14 @@ func TestGroups(t *testing.T) {
 		{"steps from the curvature",
 			[]fixture{{method: "madsbo", seed: 1, settings: set{"params.gamma": 0.8 / 4}},
 				{method: "madsbo", seed: 2, settings: set{"params.gamma": 0.8 / 5}}}, []string{"madsbo"}},
+		{"nearly steps from the curvature",
+			[]fixture{{name: "a", method: "madsbo", seed: 1, settings: set{"params.gamma": 0.2}},
+				{name: "b", method: "madsbo", seed: 2, settings: set{"params.gamma": 0.1601}}},
+			[]string{"madsbo (γ 0.2)", "madsbo (γ 0.1601)"}},
+		{"steps without a curvature",
+			[]fixture{{name: "a", method: "madsbo", settings: set{"curvature": 0, "params.gamma": 0.2}},
+				{name: "b", method: "madsbo", settings: set{"curvature": 0, "params.gamma": 0.1}}},
+			[]string{"madsbo (γ 0.2)", "madsbo (γ 0.1)"}},
 		{"a bound of the curvature",
 			[]fixture{{method: "gbdsbo", seed: 1, settings: set{"params.lg": 1.05 * 4}},
 				{method: "gbdsbo", seed: 2, settings: set{"params.lg": 1.05 * 5}}}, []string{"gbdsbo"}},
@@ -78,6 +86,42 @@ func TestRunTable(t *testing.T) {
 	}
 	if diff := cmp.Diff([][]string{{"0.5", none}, {"0.1", "3"}}, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestComparison: in tables of models a group of which any run's models are unsolved has a mark;
+// the number of runs is there once a group has two; and rows ascend, those without the measure
+// last.
+func TestComparison(t *testing.T) {
+	with := func(summary map[string]any, phi any) map[string]any {
+		summary["phi_end"] = phi
+		return summary
+	}
+	a := fixture{method: "a", seed: 1, done: 100, summary: with(ended(), 2)}
+	b := fixture{method: "b", seed: 1, done: 100, summary: with(ended(), nil)}
+	c := fixture{method: "c", seed: 1, done: 100, summary: with(ended(), 1)}
+	again := fixture{method: "a", seed: 2, done: 100, summary: with(lost(), 2)}
+	phi := measure{Title: "Φ", Value: "summary phi_end", Show: "number"}
+	for _, test := range []struct {
+		fs     []fixture
+		models bool
+		want   string // names in their order, with marks, and titles of columns
+	}{
+		{[]fixture{a, b, c}, true, "c a b Method Φ"},
+		{[]fixture{a, b, c, again}, true, "c a* b Method Runs Φ"},
+		{[]fixture{a, again, b, c}, false, "c a b Method Runs Φ"},
+	} {
+		made := comparison("", "Method", grouped(t, test.fs...), topic{Models: test.models, Measures: []measure{phi}})
+		var got []string
+		for _, row := range made.Rows {
+			got = append(got, row[0].Text+map[string]string{notConverged: "*"}[row[0].Mark])
+		}
+		for _, column := range made.Columns {
+			got = append(got, column.Title)
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("models %t: %q, want %q", test.models, got, test.want)
+		}
 	}
 }
 
