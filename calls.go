@@ -11,3 +11,8 @@ type Calls struct {
 	Diagonal  int `json:"diagonal,omitzero"` // diagonals of the Hessian of g
 	Value     int `json:"value,omitzero"`    // values of f
 }
+
+// Total returns the number of calls of all kinds. A whole matrix is one call.
+func (c Calls) Total() int {
+	return c.UpperGrad + c.LowerGrad + c.HVP + c.JVP + c.Hessian + c.Jacobian + c.Diagonal + c.Value
+}

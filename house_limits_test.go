@@ -25,7 +25,7 @@ var limits = map[rule]int{
 // only go down: a commit that needs more raises one, and its message says for what. One that is
 // further above its count than slack is to be lowered, so that what is saved stays saved.
 var budgets = map[string]size{
-	".":          {1_398, 8_689},
+	".":          {1_441, 8_689},
 	"ad":         {94_515, 125_702},
 	"algo":       {50_681, 36_658},
 	"benchmarks": {18_707, 13_885},
@@ -33,11 +33,11 @@ var budgets = map[string]size{
 	"command":    {26_565, 53_529},
 	"data":       {11_540, 16_901},
 	"examples":   {6_544, 1_898},
-	"experiment": {114_343, 149_702},
+	"experiment": {114_316, 149_702},
 	"internal":   {77_099, 50_463},
 	"models":     {46_488, 55_287},
 	"network":    {93_180, 89_146},
-	"runs":       {36_937, 45_450},
+	"runs":       {36_954, 45_568},
 	"tables":     {67_214, 79_163},
 	"tools":      {1_843, 2_185},
 	"train":      {35_208, 54_305},

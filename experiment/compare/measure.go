@@ -39,12 +39,11 @@ type cost struct {
 	of   func(r runs.Record, agents int) float64 // what agents have spent up to a record
 }
 
-// Costs. A whole matrix is one call.
+// Costs.
 var (
 	megabytes   = cost{"MB sent by all agents", func(r runs.Record, _ int) float64 { return float64(r.Bytes) / 1e6 }}
 	oracleCalls = cost{"oracle calls of an agent", func(r runs.Record, agents int) float64 {
-		calls := r.UpperGrad + r.LowerGrad + r.HVP + r.JVP + r.Hessian + r.Jacobian + r.Diagonal + r.Value
-		return float64(calls) / float64(max(1, agents))
+		return float64(r.Calls.Total()) / float64(max(1, agents))
 	}}
 	seconds = cost{"seconds", func(r runs.Record, _ int) float64 { return r.Seconds }}
 	costs   = []cost{megabytes, oracleCalls, seconds}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -113,12 +114,14 @@ func (s siteRow) Kind() string {
 // csv returns the points of a figure as a link to a file of comma-separated values.
 func (d drawing) csv() template.URL {
 	var b strings.Builder
-	b.WriteString("line,x,y\n")
+	w := csv.NewWriter(&b) // a builder takes all
+	_ = w.Write([]string{"line", "x", "y"})
 	for _, s := range d.Series {
 		for i := range s.X {
-			fmt.Fprintf(&b, "%q,%v,%v\n", wording.Cell(cmp.Or(s.Name, "reference")), s.X[i], s.Y[i])
+			_ = w.Write([]string{wording.Cell(cmp.Or(s.Name, "reference")), fmt.Sprint(s.X[i]), fmt.Sprint(s.Y[i])})
 		}
 	}
+	w.Flush()
 	return template.URL("data:text/csv;charset=utf-8," + url.PathEscape(b.String()))
 }
 

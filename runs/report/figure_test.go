@@ -9,6 +9,7 @@ import (
 	"image/color"
 	"image/png"
 	"math"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -306,12 +307,23 @@ func TestSheet(t *testing.T) {
 	}
 }
 
+// TestPointsAsCSV: a line's name with a quotation mark, a comma or a minus is one field, as it is.
+func TestPointsAsCSV(t *testing.T) {
+	d := drawing{Figure: &Figure{Series: []Series{
+		{Name: `a "b", c`, X: []float64{0.5}, Y: []float64{-2}}, {X: []float64{1}, Y: []float64{3}}}}}
+	const want = "line,x,y\n\"a \"\"b\"\", c\",0.5,-2\nreference,1,3\n"
+	if got := string(d.csv()); got != "data:text/csv;charset=utf-8,"+url.PathEscape(want) {
+		t.Errorf("%s", got)
+	}
+}
+
 // TestOracleCalls: calls of all kinds are drawn as one number, and a matrix counts as one.
 func TestOracleCalls(t *testing.T) {
 	for _, a := range axes {
 		r := runs.Record{Iteration: 5, Seconds: 7}
-		r.Calls = dsbo.Calls{UpperGrad: 1, LowerGrad: 2, HVP: 4, JVP: 8, Hessian: 16, Jacobian: 32}
-		if want := map[string]float64{"iterations": 5, "calls": 63, "seconds": 7}[a.Name]; a.of(&r) != want {
+		r.Calls = dsbo.Calls{UpperGrad: 1, LowerGrad: 2, HVP: 4, JVP: 8, Hessian: 16, Jacobian: 32,
+			Diagonal: 64, Value: 128}
+		if want := map[string]float64{"iterations": 5, "calls": 255, "seconds": 7}[a.Name]; a.of(&r) != want {
 			t.Errorf("%s: %g, want %g", a.Name, a.of(&r), want)
 		}
 	}

@@ -236,8 +236,7 @@ func (a axis) of(r *runs.Record) float64 {
 	case "iterations":
 		return float64(r.Iteration)
 	case "calls":
-		c := r.Calls
-		return float64(c.UpperGrad + c.LowerGrad + c.HVP + c.JVP + c.Hessian + c.Jacobian)
+		return float64(r.Calls.Total())
 	}
 	return float64(runs.NumberOf(*r, a.Name))
 }
