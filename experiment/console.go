@@ -85,7 +85,7 @@ func printHint(folder runs.Folder, page string) string {
 func writeFacts(b *bytes.Buffer, facts [][2]string) {
 	for _, f := range facts {
 		if f[1] != "" {
-			fmt.Fprintf(b, "%-20s%s\n", f[0], wording.Plain(f[1]))
+			_ = cli.Printf(b, "%-20s%s\n", f[0], f[1]) // a buffer takes all
 		}
 	}
 }

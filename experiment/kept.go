@@ -178,9 +178,11 @@ func (e *ending) solveOther(ctx context.Context, t data.Task, m models.Model, x 
 		return LowerSolution{}, dsbo.Errorf(dsbo.ErrDiverged, "the model of all rows: its solution is not finite")
 	}
 	if !solved.Solved() {
-		warning := "the model of all rows, which predicts, has not converged"
-		e.warnings = append(e.warnings, warning)
+		const warning = "a model that is solved for after the iterations has not converged"
 		e.run.view.Log("warning: %s", warning)
+		if !slices.Contains(e.warnings, warning) {
+			e.warnings = append(e.warnings, warning)
+		}
 	}
 	return LowerSolution{solved.Y, solved.TestAccuracy}, nil
 }

@@ -51,12 +51,7 @@ func (o Options) missingWords(column string) map[string]bool {
 
 // ListColumns returns a part of an error, with the names of the first columns of a table.
 func ListColumns(names []string) string {
-	const most = 20
-	list := "its columns are " + wording.Plain(strings.Join(names[:min(most, len(names))], ", "))
-	if len(names) > most {
-		list += fmt.Sprintf(" and %d more", len(names)-most)
-	}
-	return list
+	return "its columns are " + wording.First(20, names)
 }
 
 // keptColumns reports which columns of a file are to be read. The reason of an error is "" if the

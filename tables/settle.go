@@ -196,8 +196,8 @@ func (c *Column) wordNotes(r *reading, most, all int) (notes []string) {
 }
 
 // whyNotWords returns a part of an error: why a column is read by r although some values do not
-// fit, with the options that change this, and these values. Of the column's values, which distinct
-// lists once each, most fit out of all.
+// fit, with the options that change this, and these values. distinct are the column's values, each
+// once; most of all its values fit.
 func (c *layoutColumn) whyNotWords(r *reading, distinct []string, decimal byte, most, all int) string {
 	var list []string
 	for _, word := range distinct {

@@ -60,8 +60,10 @@ func List(numbers []int) string {
 }
 
 // Some lists names, each [Plain], not all if there are many.
-func Some(names []string) string {
-	const most = 5
+func Some(names []string) string { return First(5, names) }
+
+// First lists the first names, at most a number of them, each [Plain], and counts the others.
+func First(most int, names []string) string {
 	text := Plain(strings.Join(names[:min(most, len(names))], ", "))
 	if len(names) > most {
 		text += fmt.Sprintf(" and %d more", len(names)-most)

@@ -307,7 +307,7 @@ func TestSheet(t *testing.T) {
 	}
 }
 
-// TestPointsAsCSV: a line's name with a quotation mark, a comma or a minus is one field, as it is.
+// TestPointsAsCSV: a line's name with a quotation mark or a comma is one field, as it is.
 func TestPointsAsCSV(t *testing.T) {
 	d := drawing{Figure: &Figure{Series: []Series{
 		{Name: `a "b", c`, X: []float64{0.5}, Y: []float64{-2}}, {X: []float64{1}, Y: []float64{3}}}}}
